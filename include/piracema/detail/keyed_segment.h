@@ -115,6 +115,13 @@ struct KeyedSegment {
     }
     return at;
   }
+  /// Calls `use(key, value, mixed)` for all, in no order.
+  template <class Use>
+  void look_at(const Use& use) const {
+    for (std::uint32_t i = 0; i < room(); ++i) {
+      if (!slots[i].empty()) use(slots[i].key, slots[i].value, slots[i].hash());
+    }
+  }
   /// Slot `at` is empty.
   void fill(std::uint32_t at, std::uint64_t marked, Key&& key) {
     slots[at].fill(marked, std::move(key), V{});
@@ -139,6 +146,15 @@ struct KeyedSegment {
       move(*this, at, hole);
       hole = at;
     }
+  }
+  void grow(std::uint32_t to_room) {
+    KeyedSegment larger(depth, prefix, to_room);
+    for (std::uint32_t i = 0; i < room(); ++i) {
+      if (!slots[i].empty()) larger.add(*this, i);
+    }
+    std::swap(slots, larger.slots);
+    std::swap(beside, larger.beside);
+    mask = larger.mask;
   }
   void keep_nothing() {
     if (std::exchange(keeps, 0) == 0) return;

@@ -27,7 +27,7 @@ bool Broadcast::step() {
   if (!pass_on() || !headers_.test()) return false;
   ended_ = true;
   if (is_root_) return true;
-  if (const auto megabyte = transfer_.megabyte()) group_.on_transfer(from_, *megabyte);
+  if (const auto megabyte = transfer_.megabyte()) group_.trees().on_transfer(from_, *megabyte);
   if (segments_) {
     segments_->finish();
   } else {
@@ -43,7 +43,7 @@ void Broadcast::begin_at_root(bool tells_trees) {
   header_.operation = operation_;
   header_.data_bytes = bytes;
   choose_tree(bytes);
-  if (tells_trees) group_.tell_trees(header_);
+  if (tells_trees) group_.windows().tell_trees(header_);
   if (bytes <= inline_bytes_max) {
     const auto packed = exchange.pack(data_);
     header_.payload.assign(packed.begin(), packed.end());
@@ -65,7 +65,7 @@ void Broadcast::choose_tree(std::uint64_t bytes) {
     group_.mst_use().rounds[*round] += 1;
   } else {
     Group::MstUse& use = group_.mst_use();
-    (group_.all_measured() ? use.own_view : use.binomial) += 1;
+    (group_.trees().all_measured() ? use.own_view : use.binomial) += 1;
     use.fallen_back += !use.rounds.empty();
     // Its first tree takes all ranks many round trips; the root's own view of one takes none.
     header_.branches = group_.tree(bytes);
@@ -164,13 +164,13 @@ void broadcast(Group& group, Data data, Rank root) {
   Broadcast task(group, group.operation(), data, root, true);
   Patience patience = group.exchange().patience();
   while (!task.step()) patience.wait();
-  group.take_trees(task.header());
+  group.windows().take_trees(task.header());
 }
 
 void barrier(Group& group) {
   // Up to rank 0 by the plan's tree, and down again.
   Exchange& exchange = group.exchange();
-  const Tree& up = group.up(0);
+  const Tree& up = group.windows().up(0, false);
   const Tag token = tag(group.operation(), Kind::up);
   for (const Rank child : up.children[group.me()]) exchange.receive_bytes(child, token);
   Outbox outbox;

@@ -28,7 +28,7 @@ std::vector<Piece> must_read(std::span<const char> in, Rank size) {
 /// All pieces at the root; nothing elsewhere.
 std::vector<char> bring_up(Group& group, Piece mine, Rank root) {
   Exchange& exchange = group.exchange();
-  const Tree& up = group.up(root);
+  const Tree& up = group.windows().up(root, false);
   const Tag upwards = tag(group.operation(), Kind::up);
   std::vector<char> all;
   append(all, mine);
@@ -120,7 +120,7 @@ void scatter(Group& group, const Part& part, Data mine, Rank root) {
 void all_gather(Group& group, Data mine, const Part& part, bool large) {
   Exchange& exchange = group.exchange();
   const std::uint32_t operation = group.operation();
-  const Tree& tree = group.up(0, large);
+  const Tree& tree = group.windows().up(0, large);
   std::vector<Rank> neighbours = tree.children[group.me()];
   if (group.me() != 0) neighbours.push_back(tree.parent[group.me()]);
   Outbox outbox;

@@ -10,6 +10,7 @@ namespace {
 char never;
 /// Both are guests of the thread that measures links. No world has so many ranks.
 constexpr std::uint64_t of_plans_beside_mst = std::uint64_t{1} << 63;
+constexpr std::chrono::milliseconds shown_every{250};
 
 /// The ranks of the world that a communicator has; empty if it has others.
 std::vector<Rank> world_ranks(const World& world, MPI_Comm comm, int size) {
@@ -73,10 +74,11 @@ int Group::destroy(Group* group) {
   if (world == nullptr) return MPI_SUCCESS;  // MPI_Finalize has seen to it.
   try {
     if (world->progress()) world->progress()->wait_for(*group);
-    group->drain(now() + drain_takes_most, false);
+    group->windows().drain(now() + drain_takes_most, false);
     world->remove(group);
-    if (world->figures() && group->planner_ && group->size() == world->size()) {
-      world->figures()->on_end_of(group, group->planner_->spent(), group->plan_.ours);
+    const WindowCosts* const spent = group->windows().spent();
+    if (world->figures() && spent && group->size() == world->size()) {
+      world->figures()->on_end_of(group, *spent, group->windows().plan().ours);
     }
     MPI_Comm own = group->exchange_.comm();
     // Somebody who still waits for a tree gets it from those who have it.
@@ -92,24 +94,45 @@ int Group::destroy(Group* group) {
 Group::Group(World& world, MPI_Comm user, MPI_Comm own, std::vector<Rank> world_ranks)
     : world_(world),
       user_(user),
-      world_ranks_(std::move(world_ranks)),
-      exchange_(own, world.emulator(), world_ranks_, world.waiting()),
-      me_(exchange_.me()),
-      plan_(first_plan(world.settings().engine, size())) {
+      exchange_(own, world.emulator(), world_ranks, world.waiting()),
+      trees_(world, world_ranks, me()) {
+  const Settings& settings = world.settings();
   std::uint64_t number = std::uint64_t{world.me()} << 32 | world.count_group();
   if (world.probes() != nullptr) must(PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, own));
-  if (world.settings().engine == Engine::mst && world.probes() != nullptr) {
-    mst_ = std::make_unique<MstRunner>(*world.probes(), number, me_, world_ranks_,
-                                       world.settings().threshold, world.settings().adapt_every);
+  if (settings.engine == Engine::mst && world.probes() != nullptr) {
+    mst_ = std::make_unique<MstRunner>(*world.probes(), number, me(), world_ranks,
+                                       settings.threshold, settings.adapt_every);
     number |= of_plans_beside_mst;
   }
-  plans_ = std::make_unique<Plans>(exchange_, world.probes(), number, world_ranks_);
-  left_.assign(size(), false);
-  if (me_ != 0) return;
-  planner_.emplace(world.settings().engine, size());
-  heard_operation_.assign(size(), 0);
+  windows_ = std::make_unique<Windows>(exchange_, trees_, settings.engine, world.probes(), number,
+                                       std::move(world_ranks));
 }
 
 Group::~Group() = default;
+
+Way Group::begin_operation(Call call, std::uint64_t bytes, bool always_ours) {
+  const Way way = windows_->begin_operation(call, bytes, always_ours);
+  const bool is_seen = me() == 0 && world_.figures() != nullptr && size() == world_.size();
+  if (is_seen && windows_->at_first()) show();
+  return way;
+}
+
+const Branches& Group::tree(std::uint64_t bytes) {
+  // On emulated links the MPI library's own collective is one along a binomial tree.
+  return windows_->way() == Way::theirs ? trees_.binomial() : trees_.from_here(bytes);
+}
+
+// In the program's time, so seldom.
+void Group::show() {
+  const Time at = now();
+  if (at - shown_at_ < shown_every) return;
+  FiguresWriter& figures = *world_.figures();
+  if (!figures.on_calls(this, *windows_->spent(), windows_->plan().ours)) return;
+  shown_at_ = at;
+  if (!mst_ || user_ != MPI_COMM_WORLD) return;
+  std::uint64_t along_rounds = 0;
+  for (const auto& [round, count] : mst_use_.rounds) along_rounds += count;
+  figures.on_mst(along_rounds, mst_use_.binomial, mst_use_.own_view, mst_use_.fallen_back);
+}
 
 }  // namespace piracema::coll::mpi

@@ -1,22 +1,23 @@
-// The trees of a group, as its links are now.
+#include "coll/mpi/group_trees.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 
 #include "base/text.h"
-#include "coll/mpi/group.h"
-#include "coll/mpi/probe/mst_runner.h"
+#include "coll/mpi/world.h"
+#include "coll/plan/choice.h"
 #include "topology/measure/guess.h"
 #include "topology/trees/classic.h"
 #include "topology/trees/sites.h"
 
 namespace piracema::coll::mpi {
 
-void Group::on_transfer(Rank from, double megabyte) {
+void GroupTrees::on_transfer(Rank from, double megabyte) {
   if (world_.probes()) world_.probes()->on_transfer(world_ranks_[from], megabyte);
 }
 
-LinkTable Group::links() const {
+LinkTable GroupTrees::links() const {
   LinkTable part(size());
   if (!world_.probes()) return part;
   const LinkTable all = world_.probes()->links();
@@ -26,34 +27,43 @@ LinkTable Group::links() const {
   return part;
 }
 
-bool Group::all_measured() const {
+LinkTable GroupTrees::guessed_links() const {
+  LinkTable known = links();
+  guess_bandwidth(known);
+  return known;
+}
+
+bool GroupTrees::all_measured() const {
   std::size_t measured = 0;
   if (world_.probes()) world_.probes()->links(&measured);
   return measured == std::size_t{world_.size()} * (world_.size() - 1) / 2;
 }
 
 // As MagPIe is told them: once and for all, when all links are known.
-std::vector<std::uint32_t> Group::sites(const LinkTable& known) {
+std::vector<std::uint32_t> GroupTrees::sites(const LinkTable& known) {
   if (world_.settings().engine != Engine::two_level || !sites_.empty()) return sites_;
   auto found = find_sites(TableCosts(known, 0, 0));
   if (all_measured()) sites_ = found;
   return found;
 }
 
-const Branches& Group::tree(std::uint64_t bytes) {
-  if (way_ == Way::theirs) {
-    // On emulated links the MPI library's own collective is one along a binomial tree.
-    if (binomial_.empty()) binomial_ = to_branches(binomial_tree(size(), me_));
-    return binomial_;
-  }
+const Branches& GroupTrees::binomial() {
+  if (binomial_.empty()) binomial_ = to_branches(binomial_tree(size(), me_));
+  return binomial_;
+}
+
+std::uint64_t GroupTrees::version() const {
+  return world_.probes() ? world_.probes()->version() : 0;
+}
+
+const Branches& GroupTrees::from_here(std::uint64_t bytes) {
   Kept& kept = trees_[static_cast<int>(std::bit_width(bytes))];
-  const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
+  const std::uint64_t links_version = version();
   // A tree that takes long to compute is not computed all the time: 2 % at most.
-  const bool old = kept.version != version && now() - kept.made_at >= 50 * kept.took;
+  const bool old = kept.version != links_version && now() - kept.made_at >= 50 * kept.took;
   if (!kept.branches.empty() && !old) return kept.branches;
   const Time began = now();
-  LinkTable known = links();
-  guess_bandwidth(known);
+  const LinkTable known = guessed_links();
   const Engine engine = world_.settings().engine;
   const auto found = sites(known);
   if (engine == Engine::two_level && sites_.empty()) {
@@ -67,11 +77,11 @@ const Branches& Group::tree(std::uint64_t bytes) {
   const Tree tree = tree_for(engine, known, me_, static_cast<double>(bytes), sites_);
   auto branches = to_branches(tree);
   if (branches != kept.branches) note(tree, known, bytes);
-  kept = {version, now(), now() - began, std::move(branches)};
+  kept = {links_version, now(), now() - began, std::move(branches)};
   return kept.branches;
 }
 
-void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) {
+void GroupTrees::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) {
   FiguresWriter* const figures = world_.figures();
   if ((world_.settings().report.empty() && figures == nullptr) || size() != world_.size()) return;
   const TableCosts costs(links, send_overhead, static_cast<double>(bytes));
@@ -93,18 +103,6 @@ void Group::note(const Tree& tree, const LinkTable& links, std::uint64_t bytes) 
     line += concat(rank == 0 ? "" : ", ", parent == no_rank ? "-1" : std::to_string(parent));
   }
   world_.note_tree(line + "]},\n");
-}
-
-const Tree& Group::up(Rank root, bool large) {
-  const auto [found, is_new] = up_.try_emplace({root, large, way_});
-  if (!is_new) return found->second;
-  if (way_ == Way::theirs) return found->second = binomial_tree(size(), root);
-  const Tree planned = to_tree(large ? plan_.up_large : plan_.up);
-  std::vector<std::pair<Rank, Rank>> edges;
-  for (Rank rank = 0; rank < size(); ++rank) {
-    if (rank != planned.root) edges.emplace_back(planned.parent[rank], rank);
-  }
-  return found->second = hang(size(), root, edges);
 }
 
 }  // namespace piracema::coll::mpi

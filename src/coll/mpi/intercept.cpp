@@ -42,7 +42,7 @@ int take_nonblocking(void* buffer, MPI_Count count, MPI_Datatype type, int root,
     Group* group = Group::find(*world, comm);
     if (group == nullptr) return native();
     seen.intercepted += 1;
-    const auto operation = group->begin_nonblocking(bytes);
+    const auto operation = group->windows().begin_nonblocking(bytes);
     if (!operation) return native();
     seen.ours += 1;
     LargeCounts large;

@@ -19,7 +19,7 @@ void combine(const Reduction& reduction, const void* left, void* right_and_resul
 
 void reduce_along_tree(Group& group, const Reduction& reduction, Rank root) {
   Exchange& exchange = group.exchange();
-  const Tree& up = group.up(root);
+  const Tree& up = group.windows().up(root, false);
   const auto& children = up.children[group.me()];
   Outbox outbox;
   if (children.empty() && group.me() != root) {

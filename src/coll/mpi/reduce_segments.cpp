@@ -132,7 +132,7 @@ std::uint64_t slice_bytes(const Reduction& reduction) {
 }  // namespace
 
 void reduce_in_segments(Group& group, const Reduction& reduction, Rank root) {
-  const Tree& tree = group.up(root, true);
+  const Tree& tree = group.windows().up(root, true);
   const Data from{const_cast<void*>(reduction.from), reduction.count, reduction.type};
   const bool is_leaf = tree.children[group.me()].empty() && group.me() != root;
   // A leaf sends as it is; others combine where they may write.
@@ -148,7 +148,7 @@ void reduce_in_segments(Group& group, const Reduction& reduction, Rank root) {
 }
 
 void all_reduce_in_segments(Group& group, const Reduction& reduction) {
-  const Tree& tree = group.up(0, true);
+  const Tree& tree = group.windows().up(0, true);
   const Data from{const_cast<void*>(reduction.from), reduction.count, reduction.type};
   const Data to{reduction.to, reduction.count, reduction.type};
   const bool is_root = group.me() == 0;

@@ -1,5 +1,6 @@
 #include "coll/mpi/world.h"
 
+#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,10 +16,14 @@
 #include <thread>
 #include <utility>
 
+#include "base/hint.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "coll/mpi/final_count.h"
 #include "coll/mpi/group.h"
+#include "coll/mpi/introductions.h"
 #include "coll/mpi/probe/mst_runner.h"
+#include "coll/mpi/probe/seen.h"
 #include "coll/mpi/report.h"
 
 namespace piracema::coll::mpi {
@@ -67,6 +72,10 @@ void let_be_read(int fd) {
     if (::ioctl(fd, FIONREAD, &unread) != 0 || unread == 0) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+extern "C" int delete_group(MPI_Comm, int, void* group, void*) {
+  return Group::destroy(static_cast<Group*>(group));
 }
 
 }  // namespace
@@ -151,6 +160,43 @@ void World::begin() {
   if (the_figures) the_figures->look_at(begun->probes(), mst, begun->tree_news_.get());
 }
 
+std::string World::meet(JobFigures& figures) {
+  const bool emulating = !settings_.emulate.empty();
+  if (emulating) {
+    if (auto checked = Emulator::check(settings_.emulate, size_); !checked) {
+      give_up(checked.error().message);
+    }
+  }
+  PMPI_Comm_dup(MPI_COMM_WORLD, &own_);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  auto socket = ProbeThread::open(address);
+  Introductions all(own_, me_, size_, settings_.interface, address, socket.ok());
+  waiting_ = all.waiting();
+  all.name_hosts(figures);
+  const bool one_host = all.on_one_host(), sockets = all.all_have_sockets();
+  // Whoever wants the same order each time has it on one host, too.
+  if (settings_.engine == Engine::automatic && !settings_.fixed_order &&
+      ((one_host && !emulating) || !sockets)) {
+    PMPI_Comm_free(&own_);
+    return one_host && !emulating ? "one host" : "a rank has no UDP socket to measure links by";
+  }
+  if (settings_.engine != Engine::mst && all.all_have_threads()) {
+    progress_ = std::make_unique<Progress>();
+    figures.nonblocking = true;
+  }
+  PMPI_Comm_group(MPI_COMM_WORLD, &group_);
+  PMPI_Comm_dup(MPI_COMM_SELF, &alone_);
+  PMPI_Comm_set_errhandler(alone_, MPI_ERRORS_RETURN);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_group, &keyval_, nullptr);
+  if (emulating) emulator_ = std::make_unique<Emulator>(settings_.emulate, me_, size_);
+  if (sockets && settings_.engine != Engine::binomial) {
+    probes_ = std::make_unique<ProbeThread>(*std::move(socket), me_, all.exchange_addresses(),
+                                            all.token(), emulator_.get());
+  }
+  return {};
+}
+
 void World::end() {
   World* world = the_world.exchange(nullptr, std::memory_order_acq_rel);
   if (!the_job) return;
@@ -171,12 +217,12 @@ void World::end() {
   }
   world->figures_ = nullptr;
   world->progress_.reset();
-  for (Group* group : world->groups_) group->leave();
+  for (Group* group : world->groups_) group->windows().leave();
   world->report(*the_job);
   if (world->me_ == 0) say(*the_job, world);
   the_job.reset();
   const Time until = now() + Group::drain_takes_most;
-  for (Group* group : world->groups_) group->drain(until, true);
+  for (Group* group : world->groups_) group->windows().drain(until, true);
   // Somebody who still waits for a tree gets it from those who have it.
   if (world->settings_.engine == Engine::mst) PMPI_Barrier(world->own_);
   world->tree_news_.reset();
@@ -199,6 +245,56 @@ void World::note_tree(std::string line) {
   const std::lock_guard lock(mutex_);
   // A network that trembles for days must not fill the memory.
   if (trees_.size() < 10'000) trees_.push_back(std::move(line));
+}
+
+void World::report(const Job& job) {
+  // All have the setting of their own environment; rank 0's counts.
+  int wanted = !settings_.report.empty();
+  PMPI_Bcast(&wanted, 1, MPI_INT, 0, own_);
+  if (wanted == 0) return;
+  std::string lines;
+  for (const std::string& line : trees_) lines += line;
+  const FinalCount count(own_, me_, size_, groups_);
+  const std::string all = count.text(lines);
+  const Totals totals = count.totals(settings_.engine, probes_.get());
+  if (me_ != 0) return;
+  if (auto written = write_report(job, probes_.get(), totals, all); !written) {
+    log(Level::warning, written.error().message);
+  }
+}
+
+void World::say(const Job& job, const World* world) {
+  if (!job.settings.summary) return;
+  std::string line = concat("intercepted ", seen.intercepted.load(), " of ", seen.calls.load(),
+                            " collective calls of rank 0, ", seen.ours.load(), " along trees");
+  if (!job.left_alone.empty()) line += concat(": ", job.left_alone, ", left alone");
+  log(Level::info, line);
+  if (world == nullptr) return;
+  std::size_t measured = 0;
+  if (world->probes_) world->probes_->links(&measured);
+  if (measured == 0 && job.settings.engine != Engine::binomial) {
+    log(Level::warning,
+        "no link was measured: the job was too short, or UDP is shut out between its hosts; trees "
+        "did not follow the network");
+  }
+  double gained = 0;
+  for (Group* group : world->groups_) {
+    if (group->windows().spent() != nullptr) gained += group->windows().spent()->gained();
+    const Group::MstUse& use = group->mst_use();
+    const std::uint64_t before = use.binomial + use.own_view;
+    if (before == 0) continue;
+    log(Level::info,
+        concat(before, " broadcasts of rank 0 went before the first round of engine mst was over: ",
+               use.binomial, " along a binomial tree, ", use.own_view, " along one of its own"));
+  }
+  if (gained < 0) {
+    char ms[32];
+    std::snprintf(ms, sizeof ms, "%.1f", -gained * 1e3);
+    log(Level::warning, with_hint(concat("trees took ", std::string_view(ms),
+                                         " ms longer than the MPI library's own collectives, as "
+                                         "measured"),
+                                  "--engine native leaves all to it"));
+  }
 }
 
 }  // namespace piracema::coll::mpi

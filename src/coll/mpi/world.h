@@ -66,13 +66,8 @@ class World {
   /// Why there is nothing to be won by this library in this job; empty: there may be.
   /// Says in `figures` which rank is on which host.
   std::string meet(JobFigures& figures);
+  /// Collective: writes it, if rank 0 is to.
   void report(const Job&);
-  /// Collective; at rank 0 of all.
-  Totals count_all();
-  MstTree mst_tree();
-  std::string mst_uses() const;
-  /// At rank 0 what all ranks have, one after the other.
-  std::string gather_text(const std::string&) const;
   /// At rank 0, with a setting: the line at the end.
   static void say(const Job&, const World*);
 

@@ -22,6 +22,8 @@ Coordinator::Coordinator(JobMetadata metadata)
       job_(journal_),
       failures_(journal_, members_, detector_, job_),
       change_(journal_, members_, detector_),
+      reports_(journal_, members_, detector_, job_, snapshots_, ending_, rescaling_, failures_,
+               broadcasts_),
       savepoint_(journal_),
       schedule_(journal_, snapshots_, rescaling_, savepoint_, moves_) {
   ENSURE(validate(settings_).ok());
@@ -108,7 +110,7 @@ void Coordinator::begin_epoch() {
     change_.deploy(*job_, items_emitted(), now_);
   }
   phase_ = Phase::restoring;
-  progress_.begin(*job_);
+  reports_.begin_epoch();
   ending_.begin_epoch();
   if (!settings_.direct_broadcasts) broadcasts_.begin(*job_, members_.peers(), epoch(), now_);
 }
@@ -167,6 +169,8 @@ bool Coordinator::follow(const Consequence& what) {
     roll_back(back->why);
   } else if (const auto* hindered = std::get_if<PlanHindered>(&what)) {
     schedule_.scale_failed(hindered->why, now_);
+  } else if (const auto* snapshot = std::get_if<SnapshotHindered>(&what)) {
+    give_up_round(snapshot->why);
   } else if (const auto* end = std::get_if<Finish>(&what)) {
     fail(*end);
   }
@@ -209,7 +213,7 @@ void Coordinator::change_plan(SnapshotId snapshot) {
   }
   rescaling_.change_plan(snapshot, now_);
   job_.reload();
-  progress_.clear();
+  reports_.change_plan();
   phase_ = Phase::gathering;
   moves_.wish({}, false);  // They may be no part of it any more.
 }
@@ -315,74 +319,6 @@ void Coordinator::on(const Tick&) {
   }
 }
 
-// ---- what workers say -----------------------------------------------------------------------
-
-struct Coordinator::Hearing {
-  Coordinator& self;
-  const Slot slot;
-
-  // Known already, or said to somebody else.
-  void operator()(const runtime::Hello&) const {}
-  void operator()(const runtime::Attached&) const {}
-
-  void operator()(const runtime::Ready&) const {
-    if (self.phase_ != Phase::restoring && self.phase_ != Phase::attaching) return;
-    self.members_[slot].ready();
-    self.detector_.ready(slot);
-  }
-
-  void operator()(const runtime::Saved& saved) const {
-    if (!self.snapshots_.expects(saved.snapshot)) return;
-    self.progress_.saved(saved.replica, saved.emitted);  // What is redone is counted from here.
-    self.snapshots_.saved(*self.job_, saved);
-  }
-
-  void operator()(const runtime::SaveFailed& failed) const {
-    if (!self.snapshots_.expects(failed.snapshot)) return;
-    self.give_up_round(concat(self.job_->name(failed.replica), ": ", failed.why));
-  }
-
-  void operator()(const runtime::Ended& ended) const {
-    if (!self.metadata().has_ended(ended.replica))
-      self.journal_.decide(ReplicaEnded{ended.replica});
-    self.snapshots_.ended(*self.job_, ended.replica);
-  }
-
-  void operator()(const runtime::OperatorFailed& failed) const {
-    self.follow(self.failures_.failed(failed, self.phase_ == Phase::restoring));
-  }
-
-  void operator()(const runtime::Committed& committed) const { self.ending_.committed(committed); }
-
-  void operator()(const runtime::FirstOutput&) const {
-    if (!self.progress_.first_output()) return;
-    if (self.metadata().fruitless != 0) self.journal_.decide(EpochFruitful{self.epoch()});
-    self.journal_.tell(FirstItemOut{self.epoch()});
-  }
-
-  void operator()(const runtime::HasReadAhead& ahead) const {
-    self.rescaling_.has_read(slot, ahead.snapshot);
-  }
-
-  void operator()(const runtime::LinksSeen& seen) const {
-    if (is_active(self.phase_)) self.broadcasts_.seen(slot, seen, self.now_);
-  }
-
-  void operator()(const runtime::Restoring& restoring) const {
-    if (self.phase_ != Phase::restoring) return;
-    self.detector_.restores(slot, self.now_, restoring.progress, restoring.busy != 0);
-  }
-
-  void operator()(const runtime::Heartbeat& heartbeat) const {
-    if (self.phase_ == Phase::attaching) return;
-    self.progress_.heard(*self.job_, slot, heartbeat.progress);
-    if (!is_active(self.phase_)) return;
-    for (const runtime::Progress& progress : heartbeat.progress) {
-      if (self.follow(self.failures_.heard(slot, progress, self.now_))) return;
-    }
-  }
-};
-
 void Coordinator::on(const Said& said) {
   Member* member = members_.find(said.slot, said.incarnation);
   const auto* attached = std::get_if<runtime::Attached>(&said.message);
@@ -399,18 +335,7 @@ void Coordinator::on(const Said& said) {
   }
   // Every message is a sign of life, whatever it says.
   detector_.heard(said.slot, now_);
-  if (!is_deployed(phase_)) return;
-  std::visit(
-      [&](const auto& message) {
-        if constexpr (requires { message.epoch; }) {
-          if (message.epoch != epoch()) return;
-        }
-        if constexpr (requires { message.replica; }) {
-          if (!job_->hosts(said.slot, message.replica)) return;
-        }
-        Hearing{*this, said.slot}(message);
-      },
-      said.message);
+  if (is_deployed(phase_)) follow(reports_.hear(said.slot, said.message, phase_, now_));
 }
 
 // ---- snapshots, and the user ----------------------------------------------------------------

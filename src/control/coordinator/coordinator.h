@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "control/broadcasts/broadcasts.h"
 #include "control/coordinator/epoch/epoch_change.h"
-#include "control/coordinator/epoch/epoch_progress.h"
 #include "control/coordinator/epoch/phase.h"
 #include "control/coordinator/failures.h"
 #include "control/coordinator/job_ending.h"
@@ -20,6 +19,7 @@
 #include "control/coordinator/snapshots/savepoint_taking.h"
 #include "control/coordinator/snapshots/snapshot_coordinator.h"
 #include "control/coordinator/snapshots/snapshot_schedule.h"
+#include "control/coordinator/worker_reports.h"
 #include "control/coordinator_actions.h"
 #include "control/coordinator_events.h"
 #include "control/coordinator_job.h"
@@ -68,9 +68,11 @@ class Coordinator {
   /// Nothing until the first process has joined.
   const std::optional<Job>& job() const { return job_.get(); }
   /// What each replica has done since the last Deploy.
-  const std::vector<runtime::Progress>& progress() const { return progress_.replicas(); }
+  const std::vector<runtime::Progress>& progress() const { return reports_.progress().replicas(); }
   /// Items that the sources have emitted since the job began or was resumed, redone ones once.
-  std::uint64_t items_emitted() const { return metadata().emitted_at_deploy + progress_.emitted(); }
+  std::uint64_t items_emitted() const {
+    return metadata().emitted_at_deploy + reports_.progress().emitted();
+  }
 
  private:
   // ---- events -------------------------------------------------------------------------------
@@ -89,8 +91,6 @@ class Coordinator {
   void on(const MovesWished&);
   void on(const HostsListed&);
   void on(const Tick&);
-  /// What a worker says; slot, epoch and replica were checked.
-  struct Hearing;
 
   // ---- from phase to phase ------------------------------------------------------------------
   void begin();
@@ -124,12 +124,12 @@ class Coordinator {
   bool begun_ = false;
   Time now_{};
   Phase phase_ = Phase::gathering;
-  EpochProgress progress_;
+  Broadcasts broadcasts_;
+  WorkerReports reports_;
   Time stop_by_{};
   Moves moves_;
   SavepointTaking savepoint_;
   SnapshotSchedule schedule_;
-  Broadcasts broadcasts_;
 };
 
 }  // namespace piracema::cluster

@@ -25,8 +25,12 @@ struct GoBack {
 struct PlanHindered {
   std::string why;
 };
+/// The snapshot that is under way cannot become complete; the job itself goes on.
+struct SnapshotHindered {
+  std::string why;
+};
 /// What a failure leads to. Nothing: it was no news, or is met already.
-using Consequence = std::variant<std::monostate, GoBack, PlanHindered, Finish>;
+using Consequence = std::variant<std::monostate, GoBack, PlanHindered, SnapshotHindered, Finish>;
 
 /// What goes wrong in a job, and what follows: processes that are lost, by whatever that was
 /// noticed, operators that fail and operators that do not return. Ends processes, counts who fails

@@ -97,33 +97,21 @@ void Machine::start(PendingPtr pending) {
     return refuse_size(pending->ticket, request.operation.size());
   }
   keep_ticking();
-  const bool of_session = has_session(request.kind);
-  if (of_session && !window_.has_room()) {
-    waiting_.push_back(std::move(pending));
-    return;
-  }
   pending->pause = settings_.retry.first;
   pending->next_try = now_ + pending->pause;
-  if (!of_session) request.sequence = sessionless_number();
-  PendingRequest& placed = of_session ? window_.add(std::move(pending))
-                                      : *(sessionless_[request.sequence] = std::move(pending));
-  seal(placed);
-  submit(placed);
+  PendingRequest* const placed = requests_.add(std::move(pending), least_number());
+  if (placed == nullptr) return;
+  seal(*placed);
+  submit(*placed);
 }
 
 void Machine::start_waiting() {
-  while (!waiting_.empty() && window_.has_room()) {
-    PendingPtr pending = std::move(waiting_.front());
-    waiting_.pop_front();
-    start(std::move(pending));
-  }
+  while (PendingPtr pending = requests_.next_waiting()) start(std::move(pending));
 }
 
 // Grows over the client's life, also beyond restarts, and while another process of it counts too.
-Sequence Machine::sessionless_number() {
-  const auto elapsed = static_cast<Sequence>((now_ - *begun_at_).count());
-  last_number_ = std::max(last_number_ + 1, settings_.first_number + elapsed);
-  return last_number_;
+Sequence Machine::least_number() const {
+  return settings_.first_number + static_cast<Sequence>((now_ - *begun_at_).count());
 }
 
 void Machine::seal(PendingRequest& pending) {
@@ -174,7 +162,7 @@ void Machine::send_to_all(std::uint8_t kind, const std::shared_ptr<const Buffer>
 }
 
 void Machine::send_all_again() {
-  each_pending([&](const PendingRequest& one) { send_to_all(submit_kind, one.message); });
+  requests_.each([&](const PendingRequest& one) { send_to_all(submit_kind, one.message); });
   reads_.each([&](const PendingRead& read) { send_to_all(read.kind(), read.message); });
 }
 
@@ -196,12 +184,12 @@ void Machine::opened(Result<Buffer> result) {
     reopen_at_ = now_ + (result ? Time{} : Time(settings_.retry.first));
     return;
   }
-  window_.open(session->session, session->window);
+  requests_.open_session(session->session, session->window);
   start_waiting();
 }
 
 void Machine::session_lost() {
-  for (PendingPtr& lost : window_.end()) {
+  for (PendingPtr& lost : requests_.end_session()) {
     finish(*lost, nobody_knows("the session had to make room for others"));
   }
   if (settings_.id != administrator_id) open_session();
@@ -213,7 +201,7 @@ void Machine::session_lost() {
 void Machine::on(LinkUp& link) {
   group_.up(link.replica);
   if (!group_.is_byzantine() && group_.standing() && link.replica != group_.leader()) return;
-  each_pending([&](const PendingRequest& one) { send(link.replica, submit_kind, one.message); });
+  requests_.each([&](const PendingRequest& one) { send(link.replica, submit_kind, one.message); });
   reads_.each([&](const PendingRead& read) { send(link.replica, read.kind(), read.message); });
 }
 
@@ -243,7 +231,7 @@ void Machine::on(Heard& heard) {
     case standing_kind: {
       const auto standing = wire::decode<Standing>(heard.message);
       if (!standing || !group_.hear(heard.from, *standing)) return;
-      each_pending([&](const PendingRequest& one) { submit(one); });
+      requests_.each([&](const PendingRequest& one) { submit(one); });
       return reads_.each([&](const PendingRead& read) { send(read); });
     }
     default:
@@ -255,9 +243,7 @@ void Machine::reply(ReplicaId from, Bytes message) {
   const auto reply = decode_reply(message);
   if (!reply) return;
   const auto& [session, sequence, given] = reply->head;
-  const auto rare = session == 0 ? sessionless_.find(sequence) : sessionless_.end();
-  PendingRequest* const found =
-      rare != sessionless_.end() ? rare->second.get() : window_.find(session, sequence);
+  PendingRequest* const found = requests_.find(session, sequence);
   if (found == nullptr) return;  // One more than was needed.
   // Crash: whoever answers has executed it. Byzantine: not f + 1 but a quorum, or a read that is
   // answered by a quorum could miss what was acknowledged before (smr/order/core/core.h).
@@ -270,14 +256,7 @@ void Machine::reply(ReplicaId from, Bytes message) {
     status = answer->status;
     result = answer->result;
   }
-  PendingPtr pending;
-  if (rare != sessionless_.end()) {
-    pending = std::move(rare->second);
-    sessionless_.erase(rare);
-  } else {
-    pending = window_.take(*found);
-  }
-  answered(std::move(pending), status, result);
+  answered(requests_.take(*found), status, result);
 }
 
 void Machine::answered(PendingPtr pending, ReplyStatus status, Bytes result) {
@@ -351,18 +330,14 @@ bool Machine::is_proven(const SignedView& next) const {
 void Machine::use_view(const View& view) {
   group_.use_view(view);
   change_calls();
-  each_pending([&](PendingRequest& one) {
+  requests_.each([&](PendingRequest& one) {
     one.tally.clear();
     seal(one);
   });
   reads_.forget_answers();
   send_all_again();
   // Whoever has asked for a change looks what has come of it.
-  for (auto one = sessionless_.begin(); one != sessionless_.end();) {
-    const bool is_change = one->second->request.kind == Kind::reconfigure;
-    if (is_change) finish(*one->second, Buffer());
-    one = is_change ? sessionless_.erase(one) : std::next(one);
-  }
+  for (const PendingPtr& change : requests_.take_changes()) finish(*change, Buffer());
 }
 
 // ---- time -----------------------------------------------------------------------------------
@@ -385,7 +360,7 @@ void Machine::look_at_all() {
   if (group_.is_stranger(now_)) give_up_as_stranger();
   std::vector<Ticket> late;
   // One that is late is asked on for, so that its place in the window becomes free.
-  each_pending([&](PendingRequest& one) {
+  requests_.each([&](PendingRequest& one) {
     if (one.ticket != 0 && one.deadline <= now_) late.push_back(std::exchange(one.ticket, 0));
     if (one.next_try > now_) return;
     one.pause = std::min(2 * std::max(one.pause, settings_.retry.first), settings_.retry.longest);
@@ -397,15 +372,9 @@ void Machine::look_at_all() {
     read->is_for_all() ? send_to_all(read->kind(), read->message) : send(*read);
   }
   late.insert(late.end(), due.late.begin(), due.late.end());
-  std::erase_if(waiting_, [&](const PendingPtr& pending) {
-    if (pending->deadline > now_) return false;
-    late.push_back(pending->ticket);
-    return true;
-  });
+  for (const Ticket ticket : requests_.drop_late(now_)) late.push_back(ticket);
   for (const PendingRead& read : due.to_order) order_instead(read);
-  const bool is_idle =
-      reads_.is_empty() && waiting_.empty() && sessionless_.empty() && window_.is_empty();
-  if (!is_idle) keep_ticking();
+  if (!reads_.is_empty() || !requests_.is_empty()) keep_ticking();
   if (late.empty()) return;
   const std::string trouble = group_.trouble();
   const std::string why = concat("no answer in time from the replicas",
@@ -420,12 +389,12 @@ void Machine::give_up_as_stranger() {
     out_->push_back(Answer{ticket, Error{Errc::refused, concat(why, what)}});
   };
   // What waits for a session was never sent.
-  for (const PendingPtr& pending : std::exchange(waiting_, {})) {
+  for (const PendingPtr& pending : requests_.take_waiting()) {
     refuse(pending->ticket, "; it was not executed");
   }
   for (const Ticket ticket : reads_.end()) refuse(ticket, "");
   // The session itself is asked for until there is one: somebody may admit this client.
-  each_pending([&](PendingRequest& one) {
+  requests_.each([&](PendingRequest& one) {
     if (one.ticket == 0) return;
     refuse(std::exchange(one.ticket, 0), "; nobody knows whether it was executed");
   });

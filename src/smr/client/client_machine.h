@@ -1,7 +1,5 @@
 #pragma once
 
-#include <deque>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -9,8 +7,7 @@
 #include "smr/client/keyring.h"
 #include "smr/client/known_group.h"
 #include "smr/client/pending_reads.h"
-#include "smr/client/pending_request.h"
-#include "smr/client/session_window.h"
+#include "smr/client/pending_requests.h"
 #include "smr/order/messages/messages.h"
 
 namespace piracema::smr {
@@ -52,7 +49,7 @@ class Machine {
   std::optional<Time> next_deadline() const;
 
   const KnownGroup& group() const { return group_; }
-  bool is_in_session() const { return window_.session() != 0; }
+  bool is_in_session() const { return requests_.session() != 0; }
 
  private:
   void on(OrderWanted& wanted);
@@ -69,7 +66,8 @@ class Machine {
   void open_session();
   void opened(Result<Buffer> result);
   void session_lost();
-  Sequence sessionless_number();
+  /// Of the next request of no session.
+  Sequence least_number() const;
 
   void start(PendingPtr pending);
   void start_waiting();
@@ -95,23 +93,13 @@ class Machine {
   void keep_ticking();
   void look_at_all();
   void give_up_as_stranger();
-  template <class Visit>
-  void each_pending(Visit visit) {
-    for (const auto& [number, pending] : sessionless_) visit(*pending);
-    window_.each(visit);
-  }
 
   const Settings settings_;
   Keyring& keys_;
   KnownGroup group_;
-  SessionWindow window_;
-  /// Requests of no session (`open`, `reconfigure`, `admit`), by their number.
-  std::map<Sequence, PendingPtr> sessionless_;
+  PendingRequests requests_;
   PendingReads reads_;
-  /// For a session, or for room in it.
-  std::deque<PendingPtr> waiting_;
   bool is_opening_ = false;
-  Sequence last_number_ = 0;
 
   Time now_{};
   std::optional<Time> begun_at_;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,25 +9,11 @@
 
 #include "store/objects/object_client.h"
 #include "store/objects/object_lock.h"
+#include "store/objects/object_part_reader.h"
+#include "store/objects/object_place.h"
 #include "store/snapshot/job_store.h"
-#include "store/snapshot/part_format.h"
 
 namespace piracema::store {
-
-/// Where the objects of a store are, and how they are called.
-struct ObjectPlace {
-  /// What a user calls it: "s3://bucket/prefix".
-  std::string name;
-  /// What all of their names begin with, without a slash at either end; empty: nothing.
-  std::string prefix;
-  /// What is before such a name where people look for it: "s3://bucket/".
-  std::string root;
-
-  /// The object's name on its server.
-  std::string key(const std::string& rest) const {
-    return prefix.empty() ? rest : prefix + "/" + rest;
-  }
-};
 
 /// Makes a client of the server, which has so much patience.
 using ConnectToObjects =
@@ -72,10 +57,16 @@ class ObjectStore : public JobStore {
   Result<std::vector<SnapshotId>> list() override;
   Result<Manifest> manifest(SnapshotId snapshot) override;
   Result<Done> find(std::optional<SnapshotId> snapshot) override;
-  Result<Buffer> get(SnapshotId snapshot, const Part& part) override;
-  Result<PartIndex> index(SnapshotId snapshot, const Part& part) override;
-  Result<PartIndex> index(const PartFile& file) override;
-  Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override;
+  Result<Buffer> get(SnapshotId snapshot, const Part& part) override {
+    return parts_.get(snapshot, part);
+  }
+  Result<PartIndex> index(SnapshotId snapshot, const Part& part) override {
+    return parts_.index({snapshot, part.replica}, &part);
+  }
+  Result<PartIndex> index(const PartFile& file) override { return parts_.index(file, nullptr); }
+  Result<Buffer> read(const PartFile& file, std::uint64_t offset, std::uint64_t bytes) override {
+    return parts_.read(file, offset, bytes);
+  }
   Result<Savepoints> savepoints() override;
   Result<Done> delete_savepoint(const std::string& name) override;
 
@@ -85,22 +76,15 @@ class ObjectStore : public JobStore {
 
  private:
   class Stream;
-  struct Opened {
-    ObjectClient::Object object;
-    IndexedPart holds;
-  };
-
-  std::string manifest_key(SnapshotId snapshot) const;
-  std::string part_key(const PartFile& part) const;
-  /// As people may look for it.
-  std::string path_of(const std::string& key) const;
-  std::string released_key(SnapshotId snapshot) const;
-  std::string savepoint_key(const std::string& name) const;
   Result<bool> exists(const std::string& key);
-  Result<bool> is_complete(SnapshotId snapshot) override { return exists(manifest_key(snapshot)); }
+  Result<bool> is_complete(SnapshotId snapshot) override {
+    return exists(place_.manifest(snapshot));
+  }
   Result<Done> remove(SnapshotId snapshot) override;
   Result<Done> write_savepoint(const std::string& name, SnapshotId snapshot) override;
-  Result<bool> is_released(SnapshotId snapshot) override { return exists(released_key(snapshot)); }
+  Result<bool> is_released(SnapshotId snapshot) override {
+    return exists(place_.released(snapshot));
+  }
   Result<Done> set_released(SnapshotId snapshot, bool released) override;
   /// No other job can have the store, if it was locked when it was opened or is locked by us.
   Result<Done> is_still_ours();
@@ -110,27 +94,17 @@ class ObjectStore : public JobStore {
   /// Numbers of all snapshots, complete or not, oldest first.
   Result<std::vector<SnapshotId>> numbers();
   Result<Done> clear(SnapshotId snapshot, const std::set<PartFile>& keep);
-  /// An object that is missing is corrupt: a manifest names it.
-  Result<ObjectClient::Read> read_part(const std::string& key, std::uint64_t offset,
-                                       std::uint64_t bytes, const std::string& tag = "");
-  /// All of a run, in pieces.
-  Result<Buffer> read_run(const std::string& key, const ObjectClient::Object& object,
-                          std::uint64_t offset, std::uint64_t bytes);
-  Result<Opened> open_indexed(const PartFile& file);
-  /// `part` as the manifest has it, or null.
-  Result<PartIndex> read_index(const PartFile& of, const Part* part);
 
   const ObjectPlace place_;
   const ConnectToObjects connect_;
   const ObjectStoreSettings settings_;
   const std::unique_ptr<ObjectClient> client_;
+  ObjectPartReader parts_;
   /// Which job's lease it was when the store was opened; empty: nobody's.
   const std::string job_;
   std::mutex mutex_;
   /// Ours, if we have it.
   std::weak_ptr<ObjectLock> lock_;
-  /// Indexed parts that were looked into, so that not every run of them costs a look.
-  std::map<PartFile, Opened> opened_;
 };
 
 }  // namespace piracema::store

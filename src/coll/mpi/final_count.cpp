@@ -1,14 +1,13 @@
-// What is known at the end of a job, from all ranks.
-#include <algorithm>
-#include <cstdio>
-#include <thread>
+#include "coll/mpi/final_count.h"
 
-#include "base/hint.h"
-#include "base/log.h"
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <vector>
+
 #include "base/text.h"
 #include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
-#include "coll/mpi/probe/seen.h"
 
 namespace piracema::coll::mpi {
 
@@ -20,28 +19,29 @@ constexpr double no_cost = -1;
 
 }  // namespace
 
-Totals World::count_all() {
-  std::uint64_t mine[2] = {probes_ ? probes_->packets_sent() : 0, 0}, all[2] = {};
+Totals FinalCount::totals(Engine engine, const ProbeThread* probes) const {
+  std::uint64_t mine[2] = {probes ? probes->packets_sent() : 0, 0}, all[2] = {};
   Totals totals;
   for (Group* group : groups_) {
-    if (group->spent() != nullptr && group->size() == size_) totals.calls.add(*group->spent());
+    const WindowCosts* const spent = group->windows().spent();
+    if (spent != nullptr && group->size() == size_) totals.calls.add(*spent);
     const MstRunner* mst = group->mst();
     if (mst == nullptr) continue;
     mine[1] += mst->letters();
     if (const auto round = mst->round()) totals.rounds += *round + 1;
   }
-  PMPI_Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, own_);
+  PMPI_Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, comm_);
   totals.probes = all[0];
   totals.letters = all[1];
-  if (settings_.engine == Engine::mst) {
+  if (engine == Engine::mst) {
     totals.mst = mst_tree();
-    totals.mst_uses = gather_text(mst_uses());
+    totals.mst_uses = text(mst_uses());
   }
   return totals;
 }
 
 // Every rank knows its own neighbours and nothing else, so all have to say them.
-MstTree World::mst_tree() {
+MstTree FinalCount::mst_tree() const {
   MstRunner* mst = nullptr;
   for (Group* group : groups_) {
     if (group->user() == MPI_COMM_WORLD) mst = group->mst();
@@ -49,7 +49,7 @@ MstTree World::mst_tree() {
   MstTree found;
   const auto last = mst ? mst->round() : std::nullopt;
   std::int64_t round = last ? std::int64_t{*last} : -1;
-  PMPI_Bcast(&round, 1, MPI_INT64_T, 0, own_);
+  PMPI_Bcast(&round, 1, MPI_INT64_T, 0, comm_);
   if (round < 0) return found;
   found.round = static_cast<std::uint32_t>(round);
   std::optional<MstRunner::Part> part;
@@ -66,9 +66,9 @@ MstTree World::mst_tree() {
   }
   found.costs.resize(me_ == 0 ? std::size_t{size_} * size_ : 0);
   PMPI_Gather(edges.data(), as_int(size_), MPI_CHAR, all_edges.data(), as_int(size_), MPI_CHAR, 0,
-              own_);
+              comm_);
   PMPI_Gather(costs.data(), as_int(size_), MPI_DOUBLE, found.costs.data(), as_int(size_),
-              MPI_DOUBLE, 0, own_);
+              MPI_DOUBLE, 0, comm_);
   if (me_ != 0 || std::count(found.costs.begin(), found.costs.end(), no_cost) > 0) return found;
   std::vector<std::pair<Rank, Rank>> links;
   for (Rank a = 0; a < size_; ++a) {
@@ -82,7 +82,7 @@ MstTree World::mst_tree() {
   return found;
 }
 
-std::string World::mst_uses() const {
+std::string FinalCount::mst_uses() const {
   std::string out;
   for (Group* group : groups_) {
     const Group::MstUse& use = group->mst_use();
@@ -99,64 +99,15 @@ std::string World::mst_uses() const {
   return out;
 }
 
-std::string World::gather_text(const std::string& mine) const {
+std::string FinalCount::text(const std::string& mine) const {
   int length = as_int(mine.size());
   std::vector<int> lengths(size_), places(size_, 0);
-  PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, own_);
+  PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm_);
   for (Rank rank = 1; rank < size_; ++rank) places[rank] = places[rank - 1] + lengths[rank - 1];
   std::string all(static_cast<std::size_t>(me_ == 0 ? places.back() + lengths.back() : 0), ' ');
   PMPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), places.data(), MPI_CHAR,
-               0, own_);
+               0, comm_);
   return all;
-}
-
-void World::report(const Job& job) {
-  // All have the setting of their own environment; rank 0's counts.
-  int wanted = !settings_.report.empty();
-  PMPI_Bcast(&wanted, 1, MPI_INT, 0, own_);
-  if (wanted == 0) return;
-  std::string lines;
-  for (const std::string& line : trees_) lines += line;
-  const std::string all = gather_text(lines);
-  const Totals totals = count_all();
-  if (me_ != 0) return;
-  if (auto written = write_report(job, probes_.get(), totals, all); !written) {
-    log(Level::warning, written.error().message);
-  }
-}
-
-void World::say(const Job& job, const World* world) {
-  if (!job.settings.summary) return;
-  std::string line = concat("intercepted ", seen.intercepted.load(), " of ", seen.calls.load(),
-                            " collective calls of rank 0, ", seen.ours.load(), " along trees");
-  if (!job.left_alone.empty()) line += concat(": ", job.left_alone, ", left alone");
-  log(Level::info, line);
-  if (world == nullptr) return;
-  std::size_t measured = 0;
-  if (world->probes_) world->probes_->links(&measured);
-  if (measured == 0 && job.settings.engine != Engine::binomial) {
-    log(Level::warning,
-        "no link was measured: the job was too short, or UDP is shut out between its hosts; trees "
-        "did not follow the network");
-  }
-  double gained = 0;
-  for (Group* group : world->groups_) {
-    if (group->spent() != nullptr) gained += group->spent()->gained();
-    const Group::MstUse& use = group->mst_use();
-    const std::uint64_t before = use.binomial + use.own_view;
-    if (before == 0) continue;
-    log(Level::info,
-        concat(before, " broadcasts of rank 0 went before the first round of engine mst was over: ",
-               use.binomial, " along a binomial tree, ", use.own_view, " along one of its own"));
-  }
-  if (gained < 0) {
-    char ms[32];
-    std::snprintf(ms, sizeof ms, "%.1f", -gained * 1e3);
-    log(Level::warning, with_hint(concat("trees took ", std::string_view(ms),
-                                         " ms longer than the MPI library's own collectives, as "
-                                         "measured"),
-                                  "--engine native leaves all to it"));
-  }
 }
 
 }  // namespace piracema::coll::mpi

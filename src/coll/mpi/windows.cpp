@@ -1,9 +1,9 @@
-// Windows of operations: their plans, what they have cost, and who is how far.
-#include <algorithm>
+#include "coll/mpi/windows.h"
 
-#include "coll/mpi/group.h"
-#include "coll/mpi/probe/mst_runner.h"
-#include "topology/measure/guess.h"
+#include <algorithm>
+#include <utility>
+
+#include "topology/trees/classic.h"
 
 namespace piracema::coll::mpi {
 
@@ -15,13 +15,25 @@ constexpr std::int32_t operations_ahead_max = 2'048;
 constexpr std::uint32_t nonblocking_in_a_row_max = 512;
 static_assert(operations_ahead_max + 2 * window_operations_max + nonblocking_in_a_row_max < 4'096);
 
-constexpr std::chrono::milliseconds shown_every{250};
-
 double in_s(Time time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
-Way Group::begin_operation(Call call, std::uint64_t bytes, bool always_ours) {
+Windows::Windows(Exchange& exchange, GroupTrees& trees, Engine engine, ProbeThread* probes,
+                 std::uint64_t number, std::vector<Rank> world_ranks)
+    : exchange_(exchange),
+      trees_(trees),
+      engine_(engine),
+      me_(exchange.me()),
+      plan_(first_plan(engine, size())),
+      plans_(exchange, probes, number, std::move(world_ranks)),
+      departures_(exchange) {
+  if (me_ != 0) return;
+  planner_.emplace(engine, size());
+  heard_operation_.assign(size(), 0);
+}
+
+Way Windows::begin_operation(Call call, std::uint64_t bytes, bool always_ours) {
   exchange_.begin_operation(operation_, nonblocking_in_a_row_ == 0 && ended_);
   ended_ = false;
   nonblocking_in_a_row_ = 0;
@@ -34,13 +46,13 @@ Way Group::begin_operation(Call call, std::uint64_t bytes, bool always_ours) {
   return way_;
 }
 
-void Group::end_operation(Time took) {
+void Windows::end_operation(Time took) {
   ended_ = true;
   costs_.add(call_class_, way_, in_s(took));
 }
 
-std::optional<std::uint32_t> Group::begin_nonblocking(std::uint64_t bytes) {
-  if (world_.settings().engine == Engine::mst) return std::nullopt;
+std::optional<std::uint32_t> Windows::begin_nonblocking(std::uint64_t bytes) {
+  if (engine_ == Engine::mst) return std::nullopt;
   // Nobody tells how far others are behind; tags must not be used again too soon.
   if (nonblocking_in_a_row_ == nonblocking_in_a_row_max) return std::nullopt;
   if (!plan_.ours[class_of(Call::ibroadcast, bytes)]) return std::nullopt;
@@ -49,7 +61,7 @@ std::optional<std::uint32_t> Group::begin_nonblocking(std::uint64_t bytes) {
   return operation_++;
 }
 
-void Group::begin_window() {
+void Windows::begin_window() {
   if (began_) {
     Plan before = std::move(plan_);
     window_ += 1;
@@ -77,44 +89,28 @@ void Group::begin_window() {
   if (me_ != 0) return;
   hear();
   plan_next_window();
-  if (world_.figures() != nullptr && size() == world_.size()) show();
 }
 
-// In the program's time, so seldom.
-void Group::show() {
-  const Time at = now();
-  if (at - shown_at_ < shown_every) return;
-  FiguresWriter& figures = *world_.figures();
-  if (!figures.on_calls(this, planner_->spent(), plan_.ours)) return;
-  shown_at_ = at;
-  if (!mst_ || user_ != MPI_COMM_WORLD) return;
-  std::uint64_t along_rounds = 0;
-  for (const auto& [round, count] : mst_use_.rounds) along_rounds += count;
-  figures.on_mst(along_rounds, mst_use_.binomial, mst_use_.own_view, mst_use_.fallen_back);
-}
-
-void Group::plan_next_window() {
+void Windows::plan_next_window() {
   // The paper's engine has its own tree. Its windows are there so that no root runs too far ahead.
-  if (world_.settings().engine != Engine::mst) look_at_links();
+  if (engine_ != Engine::mst) look_at_links();
   next_plan_ = planner_->next(now());
-  plans_->send(window_ + 1, next_plan_);
+  plans_.send(window_ + 1, next_plan_);
 }
 
-void Group::look_at_links() {
-  const std::uint64_t version = world_.probes() ? world_.probes()->version() : 0;
-  if (version != planned_version_ && now() - planned_at_ >= 50 * planning_took_) {
-    const Time began = now();
-    LinkTable known = links();
-    guess_bandwidth(known);
-    planner_->on_links(known, sites(known));
-    planned_version_ = version;
-    planned_at_ = now();
-    planning_took_ = planned_at_ - began;
-  }
+void Windows::look_at_links() {
+  const std::uint64_t version = trees_.version();
+  if (version == planned_version_ || now() - planned_at_ < 50 * planning_took_) return;
+  const Time began = now();
+  const LinkTable known = trees_.guessed_links();
+  planner_->on_links(known, trees_.sites(known));
+  planned_version_ = version;
+  planned_at_ = now();
+  planning_took_ = planned_at_ - began;
 }
 
-void Group::tell_trees(Header& header) {
-  if (me_ != 0 || world_.settings().engine == Engine::mst) return;
+void Windows::tell_trees(Header& header) {
+  if (me_ != 0 || engine_ == Engine::mst) return;
   look_at_links();
   const Plan& trees = planner_->trees();
   if (trees.version <= plan_.version) return;
@@ -123,7 +119,7 @@ void Group::tell_trees(Header& header) {
   header.up_large = trees.up_large;
 }
 
-void Group::take_trees(const Header& header) {
+void Windows::take_trees(const Header& header) {
   if (header.up_version <= plan_.version) return;
   plan_.version = header.up_version;
   plan_.up = header.up;
@@ -131,18 +127,18 @@ void Group::take_trees(const Header& header) {
   up_.clear();
 }
 
-std::optional<Plan> Group::receive_plan(std::uint32_t window) {
+std::optional<Plan> Windows::receive_plan(std::uint32_t window) {
   Patience patience = exchange_.patience();
   // What rank 0 has sent before it left is there first.
   for (bool left = false;;) {
-    if (auto plan = plans_->take(window)) return plan;
-    if (left && !plans_->came(window)) return std::nullopt;
-    left = left || has_left(0);
+    if (auto plan = plans_.take(window)) return plan;
+    if (left && !plans_.came(window)) return std::nullopt;
+    left = left || departures_.has_left(0);
     patience.wait();
   }
 }
 
-void Group::hear() {
+void Windows::hear() {
   while (hear_one()) {
   }
   // Others may be a window ahead of this rank.
@@ -152,13 +148,13 @@ void Group::hear() {
   Patience patience = exchange_.patience();
   for (Rank rank = 1; rank < size(); ++rank) {
     // Whoever has left will not catch up; that is the program's mistake, and no reason to wait.
-    while (far_behind(rank) && !has_left(rank)) {
+    while (far_behind(rank) && !departures_.has_left(rank)) {
       if (!hear_one()) patience.wait();
     }
   }
 }
 
-bool Group::hear_one() {
+bool Windows::hear_one() {
   Exchange::Arrived arrived;
   if (!exchange_.poll_bytes(no_rank, tag(0, Kind::told), arrived)) return false;
   const auto told = decode_told(arrived.bytes);
@@ -167,14 +163,50 @@ bool Group::hear_one() {
   return true;
 }
 
-void Group::hear(const Told& told, Rank from) {
+void Windows::hear(const Told& told, Rank from) {
   heard_operation_[from] = told.operation;
   if (from != 0) {
     heard_ += 1;
     // It asks for the plan of the window that it tells of.
-    plans_->on_has(from, std::max(told.window, 1u) - 1);
+    plans_.on_has(from, std::max(told.window, 1u) - 1);
   }
   planner_->on_told(told);
+}
+
+const Tree& Windows::up(Rank root, bool large) {
+  const auto [found, is_new] = up_.try_emplace({root, large, way_});
+  if (!is_new) return found->second;
+  if (way_ == Way::theirs) return found->second = binomial_tree(size(), root);
+  const Tree planned = to_tree(large ? plan_.up_large : plan_.up);
+  std::vector<std::pair<Rank, Rank>> edges;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (rank != planned.root) edges.emplace_back(planned.parent[rank], rank);
+  }
+  return found->second = hang(size(), root, edges);
+}
+
+void Windows::drain(Time until, bool at_the_end) {
+  if (!began_ && !at_the_end) return;
+  // What strays now harms nobody.
+  exchange_.begin_operation(operation_, false);
+  Patience patience = exchange_.patience();
+  // Everybody tells of each window that it has begun, but the first.
+  const auto all_heard = [&] { return heard_ >= std::uint64_t{window_} * (size() - 1); };
+  const auto all_sent = [&] { return under_way_.test() && departures_.all_sent(); };
+  bool through = false;
+  while (!through && now() < until) {
+    if (!began_) {
+      through = all_sent();
+    } else if (me_ == 0) {
+      while (hear_one()) {
+      }
+      through = all_heard() && plans_.all_sent() && all_sent();
+    } else {
+      through = plans_.all_came_up_to(window_ + 1) && all_sent();
+    }
+    if (at_the_end) through = departures_.all_have_left() && through;
+    if (!through) patience.wait();
+  }
 }
 
 }  // namespace piracema::coll::mpi
