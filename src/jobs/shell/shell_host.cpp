@@ -25,7 +25,7 @@ constexpr std::chrono::seconds hangs_up_within{5};
 struct Pipe {
   Fd read, write;
 };
-Result<Pipe> make_pipe() {
+Result<Pipe> make_shell_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("a pipe to a shell")};
   return Pipe{Fd(ends[0]), Fd(ends[1])};
@@ -104,7 +104,7 @@ void ShellHost::on(const ShellRun& run) {
 }
 
 Result<Done> ShellHost::start(const std::string& command) {
-  auto input = make_pipe(), output = make_pipe(), errors = make_pipe();
+  auto input = make_shell_pipe(), output = make_shell_pipe(), errors = make_shell_pipe();
   for (const auto* pipe : {&input, &output, &errors}) {
     if (!*pipe) return pipe->error();
   }
