@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
@@ -37,17 +38,29 @@ class Command:
         return self.path.read_text()
 
     def wait_for(self, name, count=1):
-        for line in self.process.stdout:
-            self.events.append(json.loads(line))
-            if self.events[-1]["event"] == name:
-                count -= 1
-                if count == 0:
-                    return self.events[-1]
+        # It would go on for ever, and say nothing of that kind.
+        too_late = threading.Timer(SECONDS_MAX, self.process.kill)
+        too_late.start()
+        try:
+            for line in self.process.stdout:
+                self.events.append(json.loads(line))
+                if self.events[-1]["event"] == name:
+                    count -= 1
+                    if count == 0:
+                        return self.events[-1]
+        finally:
+            too_late.cancel()
         self.test.fail(f"no event '{name}' came: {self.said()}")
 
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def kill_with(self, other):
+        """It cannot notice that the other one is lost."""
+        self.process.send_signal(signal.SIGSTOP)
+        os.kill(other, signal.SIGKILL)
+        self.kill()
 
     def finish(self, code=0):
         if code == 0:

@@ -75,6 +75,24 @@ std::string noticed_text(const std::string& cause, std::string how) {
   return how.empty() ? text : concat(text, ": ", how);
 }
 
+std::string loss_text(const StreamSight::Failure& failure) {
+  if (failure.who.empty() && failure.cause.empty()) {
+    return "nothing was lost, but another coordinator took the job over while workers changed";
+  }
+  std::string text = failure.who.empty() ? "something" : failure.who;
+  if (!failure.replicas.empty() && failure.replicas != failure.who) {
+    text += concat(" (", failure.replicas, ")");
+  }
+  if (failure.others != 0) {
+    text += concat(" and ", failure.others, failure.others == 1 ? " other" : " others");
+  }
+  text += failure.others == 0 ? " was lost" : " were lost";
+  if (failure.noticed_after_ms) {
+    text += concat(", ", time_text(*failure.noticed_after_ms), " before that was noticed");
+  }
+  return concat(text, "; noticed ", noticed_text(failure.cause, failure.how));
+}
+
 }  // namespace
 
 std::optional<std::string> why_unknown(const jobs::Job& job, const StreamSight* sight,
@@ -93,18 +111,7 @@ std::optional<std::string> why_unknown(const jobs::Job& job, const StreamSight* 
 }
 
 std::string explained(const StreamSight::Failure& failure) {
-  std::string text = failure.who.empty() ? "something" : failure.who;
-  if (!failure.replicas.empty() && failure.replicas != failure.who) {
-    text += concat(" (", failure.replicas, ")");
-  }
-  if (failure.others != 0) {
-    text += concat(" and ", failure.others, failure.others == 1 ? " other" : " others");
-  }
-  text += failure.others == 0 ? " was lost" : " were lost";
-  if (failure.noticed_after_ms) {
-    text += concat(", ", time_text(*failure.noticed_after_ms), " before that was noticed");
-  }
-  text += concat("; noticed ", noticed_text(failure.cause, failure.how));
+  std::string text = loss_text(failure);
   if (!failure.running_after_ms) return text + ". The stream is on its way back.";
   text += ". The stream went back to ";
   text += failure.snapshot ? concat("snapshot ", *failure.snapshot) : "the beginning";

@@ -101,6 +101,10 @@ TEST_CASE("a failure is told in sentences: who, noticed by what, after how long,
   CHECK(noticed("connection_ended", "its connection ended") ==
         "something was lost; noticed by the end of its connection");
   CHECK(noticed("magic", "") == "something was lost; noticed otherwise");
+  CHECK(explained({.items_redone = 0, .running_after_ms = 112}) ==
+        "nothing was lost, but another coordinator took the job over while workers changed. The "
+        "stream went back to the beginning, ran again 112 ms after that was noticed, and did 0 "
+        "items again.");
 }
 
 TEST_CASE("a line has what matters of a stream, and more lines have the rest") {
@@ -165,9 +169,10 @@ TEST_CASE("figures are those of streams that are known, and no more of them than
   const std::string text = out.end();
   CHECK(has(text, "piracema_cluster_streams{known=\"yes\"} 201"));
   CHECK(has(text, "piracema_cluster_streams{known=\"no\"} 1"));
-  CHECK(has(text,
-            "piracema_cluster_stream_items_per_second{job_id=\"3\",name=\"tally\",direction=\"out\"} "
-            "12.34"));
+  CHECK(
+      has(text,
+          "piracema_cluster_stream_items_per_second{job_id=\"3\",name=\"tally\",direction=\"out\"} "
+          "12.34"));
   CHECK(has(text, "piracema_cluster_stream_failures_total{job_id=\"3\",name=\"tally\"} 1"));
   CHECK_FALSE(has(text, "read_ratio{job_id=\"3\""));
   CHECK(has(text, "read_ratio{job_id=\"4\""));

@@ -64,7 +64,8 @@ class StreamOnThree(ClusterOnHosts):
         self.assertEqual((1, losses, 0), (job["attempt"], job["losses"], job["failures"]))
 
     def check_nothing_was_redone(self):
-        """As far as whoever coordinates it by now knows."""
+        """As far as whoever coordinates it by now knows. Workers that are just moving when another one begins to lead
+        begin there once more, from the snapshot with which they moved."""
         status = json.loads(self.ask("status", "--json"))
         [stream] = [job["stream"] for job in status["jobs"] if job["job"] == self.number]
-        self.assertEqual((0, 0), (stream["items_redone"], stream["failures"]), stream)
+        self.assertEqual(0, stream["items_redone"], stream)
