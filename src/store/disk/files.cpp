@@ -199,7 +199,8 @@ Result<Buffer> read_file(const std::string& path, std::uint64_t bytes_max) {
     whole.resize(static_cast<std::size_t>(file->bytes));
     std::span<std::byte> room(whole.data(), whole.size());
     const int error = read_into(file->fd, 0, room);
-    if (error == ESTALE && tries_left > 0) continue;
+    const bool is_gone = error == ESTALE || error == ENOENT;  // As NFS and Gluster have it.
+    if (is_gone && tries_left > 0) continue;
     if (auto read = as_read(*file, error, whole.size(), room.size()); !read) return read.error();
     return whole;
   }
