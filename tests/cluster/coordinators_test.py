@@ -98,7 +98,7 @@ class Coordinators(JobTest):
         self.check_nothing_left()
 
     def test_where_there_is_nobody_to_be_joined_that_is_said(self):
-        for way, why in [("s3://bucket/job", "which say where they are in a directory alone"),
+        for way, why in [("s3://bucket/job", "which say where they are in a directory, and to nodes of a cluster, found neither"),
                          ("none", "found none that goes on")]:
             nobody = self.run_command("--join", "--snapshots", way)
             nobody.finish(4)
