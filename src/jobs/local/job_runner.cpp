@@ -293,8 +293,14 @@ void JobRunner::take(const Order& order) {
     // An older attempt is ended first; then this one is told of again.
     Local& local = found->second;
     if (local.attempt != order.attempt.attempt) return;
-    if (order.leave) terminate(piece, local, false);
-    if (order.hands_over && !std::exchange(local.hands_over, true)) expect_end(local);
+    if (order.leave) {
+      terminate(piece, local, false);
+    } else if (order.hands_over) {
+      expect_end(local);
+    } else if (!leaving_ && !closed_ && !local.asked) {
+      // It was to leave, and is not any more.
+      local.kill_at.reset();
+    }
     if (order.hosts.empty() || local.hosts == order.hosts) return;
     local.hosts = order.hosts;
     if (!local.ended) actions_.push_back(HostsChanged{order.attempt, order.hosts});
@@ -359,8 +365,7 @@ void JobRunner::on(const Over& over) {
   found->second.ended = over.ended;
   if (over.ended.attempt.part == 0) {
     // The group may not know of it: a window may close, and open again, while it does not answer.
-    const bool was_asked =
-        found->second.asked || found->second.killed || found->second.kill_at.has_value();
+    const bool was_asked = found->second.killed || found->second.kill_at.has_value();
     const bool is_bad = over.ended.end == End::exited && over.ended.code != 0;
     if (was_asked && is_bad) found->second.ended->end = End::left;
     std::erase_if(wishes_,

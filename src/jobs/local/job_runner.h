@@ -151,8 +151,8 @@ class JobRunner {
     std::uint32_t attempt = 0;
     /// It is to end by itself, and is ended by then.
     std::optional<Time> kill_at;
-    /// A command whose job goes on without this node, as far as this node knows.
-    bool can_hand_over = false, hands_over = false;
+    /// A command whose job may go on without this node: the group says whether it does.
+    bool can_hand_over = false;
     bool asked = false, killed = false;
     std::vector<std::string> hosts;
     std::optional<Ended> ended;

@@ -295,6 +295,23 @@ TEST_CASE(
     CHECK(all_of<JobRunner::Terminate>(node.answer({.orders = {order(1, 1, true)}})).size() == 1);
     return;
   }
+  SUBCASE("the group says so, and that it stays as the node drains no more") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.wake();
+    Order stays{.attempt = {1, 1}, .hosts = begins.hosts};
+    CHECK(no_signal(node.answer({.orders = {stays}})));
+    CHECK(no_signal(node.pass(std::chrono::seconds(30))));
+    return;
+  }
+  SUBCASE("its machine is not lent any more, and is again") {
+    node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"});
+    node.step(JobRunner::LentSeen{});
+    Order stays{.attempt = {1, 1}, .hosts = begins.hosts};
+    CHECK(no_signal(node.answer({.orders = {stays}})));
+    CHECK(no_signal(node.pass(std::chrono::seconds(30))));
+    return;
+  }
   SUBCASE("it ends by itself") {
     node.wake();
     node.answer({.orders = {leaves}});

@@ -239,7 +239,9 @@ TEST_CASE("a part on the first node leaves it with the command, and what a user 
   Report asks = cluster.on_b({{cluster.id, 1, 2}, {cluster.id, 1, 3}}, {cluster.asked(3, "a")});
   cluster(asks);
   cluster(Drain{"a", true});
-  for (const Order& order : cluster(cluster.leading({{cluster.id, 1, 1}})).orders) {
+  const auto orders = cluster(cluster.leading({{cluster.id, 1, 1}})).orders;
+  CHECK(orders.size() == 3);
+  for (const Order& order : orders) {
     CHECK(order.leave == (order.attempt.part == 3));
   }
 }

@@ -255,7 +255,8 @@ void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Nod
   if (end.end == End::fenced) {
     job.losses += 1;
     happened(Event::Kind::job_lost_node, job, job.why);
-    return goes_on(job) ? void() : again_or_over(job);
+    if (!goes_on(job)) again_or_over(job);
+    return;
   }
   if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
   if (end.end == End::left && goes_on(job)) return;
