@@ -108,8 +108,10 @@ Result<std::unique_ptr<Convener>> Convener::join(const cluster::JobOptions& job,
     convener->code_ = all_lost;
     return std::move(convener);
   };
-  if (auto way = cluster::read_way_to_job(cluster::way_to_job_file())) {
-    return go_on(std::move(way->token), std::move(way->coordinators));
+  if (cluster::joins_job_of_node()) {
+    if (auto way = cluster::read_way_to_job(cluster::way_to_job_file())) {
+      return go_on(std::move(way->token), std::move(way->coordinators));
+    }
   }
   if (store::is_address(job.snapshots)) {
     return nobody(

@@ -23,6 +23,8 @@ std::string way_to_job_file() {
   return folder == nullptr ? "" : concat(folder, "/.coordinators/way");
 }
 
+bool joins_job_of_node() { return std::getenv("PIRACEMA_JOIN") != nullptr; }
+
 Result<Done> write_way_to_job(const std::string& path, const WayToJob& way) {
   const std::string folder = path.substr(0, path.rfind('/'));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {

@@ -21,6 +21,8 @@ struct WayToJob {
 /// In the directory that the node gives to the job, as it says in this process's environment; no
 /// node has started it: empty.
 std::string way_to_job_file();
+/// A node has started this process to join that job, and not somebody who means another one.
+bool joins_job_of_node();
 
 /// Written whole or not at all, in a folder that it makes and nobody else can look into. Errc::io.
 Result<Done> write_way_to_job(const std::string& path, const WayToJob& way);
