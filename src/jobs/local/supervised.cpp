@@ -6,36 +6,32 @@
 
 #include <cerrno>
 #include <sstream>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
 #include "jobs/local/work.h"
+#include "os/pipe.h"
 
 namespace piracema::jobs {
 
 namespace {
 
 constexpr int ends_within_ms = 1'000;
-
-Result<std::pair<Fd, Fd>> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("a pipe to a job")};
-  return std::pair(Fd(ends[0]), Fd(ends[1]));
-}
+constexpr const char* pipe_to_job = "a pipe to a job";
 
 }  // namespace
 
 Result<Supervised> Supervised::start(const What& what) {
-  auto orders = make_pipe();
+  auto orders = open_pipe(pipe_to_job);
   if (!orders) return orders.error();
-  auto result = make_pipe();
+  auto result = open_pipe(pipe_to_job);
   if (!result) return result.error();
   Fd input_read, input;
   if (!what.input.empty()) {
-    auto pipe = make_pipe();
+    auto pipe = open_pipe(pipe_to_job);
     if (!pipe) return pipe.error();
-    std::tie(input_read, input) = *std::move(pipe);
+    input_read = std::move(pipe->read);
+    input = std::move(pipe->write);
     ::fcntl(input.get(), F_SETFL, O_NONBLOCK);
     // It takes 64 KiB, and a part's is less.
     if (::write(input.get(), what.input.data(), what.input.size()) !=
@@ -51,7 +47,7 @@ Result<Supervised> Supervised::start(const What& what) {
   }
   auto environment = in_memory(what.environment);
   if (!environment) return environment.error();
-  const Work work{.result = result->second.get(),
+  const Work work{.result = result->write.get(),
                   .input = input_read.get(),
                   .until = what.until,
                   .niceness = what.niceness,
@@ -62,18 +58,18 @@ Result<Supervised> Supervised::start(const What& what) {
   cluster::Launch launch;
   launch.command = what.supervisor;
   for (std::string& word : words_of(work, *environment)) launch.command.push_back(std::move(word));
-  launch.inherited = {result->second.get(), environment->get()};
+  launch.inherited = {result->write.get(), environment->get()};
   if (input_read) launch.inherited.push_back(input_read.get());
-  launch.input = orders->first.get();
+  launch.input = orders->read.get();
   launch.output = log.get();
   // It is there to outlive us, for as long as it takes to end the job.
   launch.outlives_us = true;
   auto process = cluster::Process::start(launch);
   if (!process) return process.error();
-  ::fcntl(result->first.get(), F_SETFL, O_NONBLOCK);
-  ::fcntl(orders->second.get(), F_SETFL, O_NONBLOCK);
-  return Supervised(what.attempt, *std::move(process), std::move(orders->second),
-                    std::move(result->first), std::move(input));
+  ::fcntl(result->read.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(orders->write.get(), F_SETFL, O_NONBLOCK);
+  return Supervised(what.attempt, *std::move(process), std::move(orders->write),
+                    std::move(result->read), std::move(input));
 }
 
 // The supervisor ends the job when nobody holds the other end of its orders.

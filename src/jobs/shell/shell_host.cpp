@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "net/session/handshake.h"
+#include "os/pipe.h"
 #include "wire/messages.h"
 
 namespace piracema::jobs {
@@ -21,15 +22,6 @@ constexpr std::chrono::seconds calls_within{10};
 constexpr std::chrono::seconds streams_end_within{1};
 // For the other end to have read the last word.
 constexpr std::chrono::seconds hangs_up_within{5};
-
-struct Pipe {
-  Fd read, write;
-};
-Result<Pipe> make_shell_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, with_errno("a pipe to a shell")};
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 // A shell between would take a signal for its own, and end before the program has.
 std::string without_shell_between(const std::string& command) {
@@ -104,7 +96,8 @@ void ShellHost::on(const ShellRun& run) {
 }
 
 Result<Done> ShellHost::start(const std::string& command) {
-  auto input = make_shell_pipe(), output = make_shell_pipe(), errors = make_shell_pipe();
+  auto input = open_pipe("a pipe to a shell"), output = open_pipe("a pipe to a shell"),
+       errors = open_pipe("a pipe to a shell");
   for (const auto* pipe : {&input, &output, &errors}) {
     if (!*pipe) return pipe->error();
   }
