@@ -1,28 +1,13 @@
 #!/usr/bin/env python3
 """The same as first_node_test where snapshots are in a bucket, so no file says where coordinators are."""
 
-import pathlib
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "servers"))
-import s3  # noqa: E402
-import with_server  # noqa: E402
-from hosts import CLEAN, in_namespace, sh  # noqa: E402
-from stream_on_three import StreamOnThree  # noqa: E402
+from bucket_on_hosts import BucketOnHosts, in_namespace_with_bucket
+from stream_on_three import StreamOnThree
 
 
-class FirstNodeOfBucket(StreamOnThree):
-    @classmethod
-    def setUpClass(cls):
-        sh("ip", "link", "set", "lo", "up")
-        cls.server = s3.Server(listens="0.0.0.0")
-        cls.addClassCleanup(cls.server.end)
-        cls.server.start()
-        # As the hosts find it.
-        cls.server.host = "10.78.0.100"
-        CLEAN.update(cls.server.environment())
-
+class FirstNodeOfBucket(BucketOnHosts, StreamOnThree):
     def snapshots(self):
         return f"s3://tests/{self.id()}"
 
@@ -39,7 +24,5 @@ class FirstNodeOfBucket(StreamOnThree):
 
 
 if __name__ == "__main__":
-    if why := s3.missing():
-        sys.exit(with_server.skip(why))
-    in_namespace()
+    in_namespace_with_bucket()
     unittest.main()

@@ -4,33 +4,19 @@ loses these, one after the other, and a host: the output is what it would have b
 
 import json
 import os
-import pathlib
 import signal
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "servers"))
-import s3
-import with_server
+from bucket_on_hosts import BucketOnHosts, in_namespace_with_bucket
 from coordinators_test import CoordinatorJobs
 from hosts import *
 
 
-class NothingShared(CoordinatorJobs):
+class NothingShared(BucketOnHosts, CoordinatorJobs):
     HOSTS = 4
-
-    @classmethod
-    def setUpClass(cls):
-        sh("ip", "link", "set", "lo", "up")
-        cls.server = s3.Server(listens="0.0.0.0")
-        cls.addClassCleanup(cls.server.end)
-        cls.server.start()
-        # As the hosts find it.
-        cls.server.host = "10.78.0.100"
 
     def setUp(self):
         super().setUp()
-        CLEAN.update(self.server.environment())
         # What is in the directory of the job each host has for itself, this one, too.
         self.job_folder = self.folder / "job"
         self.job_folder.mkdir()
@@ -108,7 +94,5 @@ class NothingShared(CoordinatorJobs):
 
 
 if __name__ == "__main__":
-    if why := s3.missing():
-        sys.exit(with_server.skip(why))
-    in_namespace()
+    in_namespace_with_bucket()
     unittest.main()
