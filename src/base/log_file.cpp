@@ -71,8 +71,8 @@ bool LogFile::has_room(std::size_t bytes, std::uint64_t bytes_max) const {
 }
 
 // Under a lock, so that of two processes one moves it, and the other one does not move what the
-// first has begun. Where that one is at it this one does not wait, and is beyond the bound by a
-// line.
+// first has begun. Where that one is at it this one does not wait: it may be stopped. Its lines go
+// beyond the bound meanwhile.
 void LogFile::move_away() const {
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return;
   if (is_there()) (void)!std::rename(path_.c_str(), (path_ + ".1").c_str());

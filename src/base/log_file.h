@@ -21,8 +21,8 @@ class LogFile {
 
   /// Where the file would have more than `bytes_max` with it, PATH becomes PATH.1, in place of the
   /// one before, and the line begins another one; 0: no bound. So does a file that somebody has
-  /// moved away. All of the line is in the file or nothing: Errc::io, and the next one is tried
-  /// anew.
+  /// moved away. What several append while one of them moves it may be beyond the bound. All of the
+  /// line is in the file or nothing: Errc::io, and the next one is tried anew.
   Result<Done> append(std::string_view line, std::uint64_t bytes_max);
 
  private:

@@ -13,14 +13,20 @@ from tally_job import TALLY, expected
 
 VERSIONS = os.environ["VERSIONS_APP"]
 ITEMS, VERSION_ITEMS = 20_000, 15_000
+# None ends by itself before it is told to hurry.
+PAUSE_US = 10_000
 
 
 class Beside(ClusterOfNodes):
-    def start_stream(self, *options, items=ITEMS, pause_us=200, program=()):
+    def setUp(self):
+        super().setUp()
+        self.hurry = self.folder / "hurry"
+
+    def start_stream(self, *options, items=ITEMS, pause_us=PAUSE_US, program=()):
         """A stream that tallies keys on one node, with two replicas; its number once it takes snapshots."""
         job = int(self.ask("submit", "--slots", 2, "--stream", "--snapshots", self.folder / "s", "--every", "100ms",
                            *options, "--", TALLY, self.folder / "out", "replicas=2", f"items={items}",
-                           f"pause_us={pause_us}", *program))
+                           f"pause_us={pause_us}", f"hurry={self.hurry}", *program))
         self.wait_until(lambda: self.snapshots(), "it takes no snapshots")
         return job
 
@@ -72,6 +78,7 @@ class Beside(ClusterOfNodes):
             refused = self.call("scale", job, *words)
             self.assertEqual(3, refused.returncode, refused.stderr)
             self.assertIn(why, refused.stderr)
+        self.hurry.touch()
         self.wait(job)
         self.check_output()
 
@@ -84,6 +91,7 @@ class Beside(ClusterOfNodes):
         self.wait_until(lambda: self.job(job)["attempt"] == 2, "it does not begin anew")
         self.wait_until(lambda: self.call("scale", job, "tally=3").stdout == "nothing to change: the job runs so\n",
                         "it has other numbers")
+        self.hurry.touch()
         self.wait(job)
         self.check_output()
 
@@ -92,7 +100,8 @@ class Beside(ClusterOfNodes):
 
         def submit(version, *options):
             return int(self.ask("submit", "--slots", 2, "--stream", "--snapshots", snapshots, *options, "--",
-                                VERSIONS, out, f"version={version}", f"items={VERSION_ITEMS}", "pause_us=400"))
+                                VERSIONS, out, f"version={version}", f"items={VERSION_ITEMS}", f"pause_us={PAUSE_US}",
+                                f"hurry={self.hurry}"))
         first = submit(1, "--every", "100ms")
         self.wait_until(lambda: self.snapshots(), "it takes no snapshots")
         self.ask("cancel", first)
@@ -104,6 +113,7 @@ class Beside(ClusterOfNodes):
         last = submit(3, "--resume", "--allow-changed-program", "--every", "1h")
         self.wait_for_output(last, "is of another version of the program")
         self.processes[self.job(last)["node"]].kill()
+        self.hurry.touch()
         self.wait(last)
         self.assertEqual(2, self.job(last)["attempt"])
         counts, lines = {}, []

@@ -204,7 +204,8 @@ class Accounts(Users):
         shutil.chown(place, ALICE)
         stream = int(self.ask_as(
             "alice", "submit", "--nodes", 2, "--slots", 1, "--stream", "--snapshots", place / "s", "--every", "100ms",
-            "--", TALLY, place / "out", "replicas=2", f"items={ITEMS}", "pause_us=200"))
+            "--", TALLY, place / "out", "replicas=2", f"items={ITEMS}", "pause_us=10000",
+            f"hurry={place}/hurry"))
         self.wait_until(lambda: self.call_as("alice", "savepoint", stream, "v1").returncode == 0, "no savepoint")
         # Its address lies where the account alone may look, and the node does.
         self.wait_until(lambda: json.loads(self.ask_as("bob", "status", "--json", stream))["stream"]["known"],
@@ -212,6 +213,7 @@ class Accounts(Users):
         self.refused(f"job {stream} is of the user alice, found the user bob", "bob", "savepoint", stream, "v2",
                      code=3)
         self.ask_as("alice", "scale", stream, "tally=3")
+        (place / "hurry").touch()
         self.wait(stream)
         self.assertEqual(sorted(expected(ITEMS).splitlines()), sorted((place / "out").read_text().splitlines()))
         self.assertEqual(ALICE, (place / "out").owner())

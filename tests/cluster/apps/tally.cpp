@@ -1,9 +1,9 @@
-// tally_app OUT [replicas=N] [pause_us=N] [items=N] [sinks=N] [groups=N] [ballast=BYTES]
-// [tally_us=N] [keys=N] [quick=N] [rows=1]: how often each key has been seen, and the sum of its
-// items, a line for each item, in their order if there is no number of sinks. The state of a key
-// has so much ballast besides. An item takes the source and whoever tallies it so long, but for the
-// first ones that are to be quick. With rows the state of a key has each of its items as an entry,
-// and no ballast.
+// tally_app OUT [replicas=N] [pause_us=N] [hurry=FILE] [items=N] [sinks=N] [groups=N]
+// [ballast=BYTES] [tally_us=N] [keys=N] [quick=N] [rows=1]: how often each key has been seen, and
+// the sum of its items, a line for each item, in their order if there is no number of sinks. The
+// state of a key has so much ballast besides. An item takes the source and whoever tallies it so
+// long, but for the first ones that are to be quick, and the source until FILE exists. With rows
+// the state of a key has each of its items as an entry, and no ballast.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
     return run(
         pipeline(source("numbers", Numbers{.end = options.number("items", 40'000),
                                            .pause_us = options.number("pause_us", 0),
-                                           .pause_from = options.number("quick", 0)}),
+                                           .pause_from = options.number("quick", 0),
+                                           .hurry = options.text("hurry")}),
                  farm("tally", count("replicas", 2), code).by_key(key_of, count("groups", 1'024)),
                  options.has("sinks") ? std::move(write).replicas(count("sinks", 1))
                                       : std::move(write).ordered()));

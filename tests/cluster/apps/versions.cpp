@@ -1,7 +1,8 @@
-// versions_app OUT version=1|2|3|4 [pause_us=N] [items=N]: a program in versions. The first
-// counts items by key and writes a line for each. The second has an operator before that, and two
-// behind it that number what they get: one by key, the other all. The third has none of these, and
-// another one before the count. The fourth is the first, but that its counts are of another type.
+// versions_app OUT version=1|2|3|4 [pause_us=N] [hurry=FILE] [items=N]: a program in versions. The
+// first counts items by key and writes a line for each. The second has an operator before that, and
+// two behind it that number what they get: one by key, the other all. The third has none of these,
+// and another one before the count. The fourth is the first, but that its counts are of another
+// type.
 #include <piracema/piracema.h>
 
 #include <string>
@@ -61,8 +62,9 @@ struct Mark {
 
 int main(int argc, char** argv) {
   const Options options(argc, argv);
-  auto numbers =
-      source("numbers", Numbers{options.number("items", 40'000), options.number("pause_us", 0)});
+  auto numbers = source("numbers", Numbers{.end = options.number("items", 40'000),
+                                           .pause_us = options.number("pause_us", 0),
+                                           .hurry = options.text("hurry")});
   auto counts = farm("count", 2, count).by_key(key_of);
   auto write = sink("write", LineSink{options.out()}).ordered();
   const auto pass = [](const std::int64_t& item) { return item; };
