@@ -78,10 +78,10 @@ set_property(GLOBAL PROPERTY piracema_parts_of_smr "")
 # piracema_part(NAME [INSTALLED_IN LIBRARY] FOLDERS … SOURCES … DEPENDS … TESTS … PURE_TESTS …): one
 # room of the house.
 #
-# Makes the objects of the room, and a ctest for each file of TESTS and of PURE_TESTS; the latter
-# have no threads, and are not built for the thread sanitizer. `DEPENDS` are the rooms that
-# it may name, `FOLDERS` its folders in their order: each names only those before it.
-# tests/layers_test.py holds the #includes to both lists. `INSTALLED_IN` is the library that users get
+# Makes the objects of the room, a program NAME_tests of all its tests, and a ctest for each file of
+# TESTS and of PURE_TESTS; the latter have no threads, and are not built for the thread sanitizer.
+# `DEPENDS` are the rooms that it may name, `FOLDERS` its folders in their order: each names only those
+# before it. tests/layers_test.py holds the #includes to both lists. `INSTALLED_IN` is the library that users get
 # it in: piracema if nothing is said, smr, or none.
 function(piracema_part name)
   cmake_parse_arguments(PART "" "INSTALLED_IN" "FOLDERS;SOURCES;DEPENDS;LIBRARIES;TESTS;PURE_TESTS" ${ARGN})
@@ -100,29 +100,41 @@ function(piracema_part name)
   if(NOT PIRACEMA_SANITIZE STREQUAL "thread")
     list(APPEND PART_TESTS ${PART_PURE_TESTS})
   endif()
+  if(NOT PART_TESTS OR NOT BUILD_TESTING)
+    return()
+  endif()
+  # Compiled several files at a time, as the room is: that takes a fifth of the time.
+  set(tests ${name}_tests)
+  piracema_test_program(${tests} SOURCES ${PART_TESTS} PARTS ${name})
+  if(NOT CMAKE_UNITY_BUILD)
+    piracema_precompile(${tests})
+  endif()
+  # The room is optimised; what only tests it need not be, and is built sooner.
+  target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   foreach(test ${PART_TESTS})
     string(REGEX REPLACE "\\.cpp$" "" stem ${test})
     string(REPLACE "/" "_" stem ${stem})
-    piracema_test(${name}_${stem} SOURCES ${test} PARTS ${name})
-    # The room is optimised; what only tests it need not be, and is built sooner.
-    target_compile_options(${name}_${stem} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+    add_test(NAME ${name}_${stem} COMMAND ${tests} --source-file=*src/${name}/${test})
+    piracema_test_properties(${name}_${stem})
   endforeach()
 endfunction()
 
-# piracema_test(NAME SOURCES … PARTS … LIBRARIES … LABELS …): a doctest program as a ctest. It is
-# skipped, if nothing else of it fails, when one of its cases says MESSAGE("SKIPPED: why").
-#
-# `./test` runs as many tests at a time as there are halves of processors. One that computes has two
-# of them (PROCESSORS); with the label cluster, or without piracema_test, it mostly waits and has one,
-# unless more is said.
+# piracema_test(NAME SOURCES … PARTS … LIBRARIES … LABELS …): a doctest program as a ctest.
 function(piracema_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;PARTS;LIBRARIES;LABELS" ${ARGN})
   if(NOT BUILD_TESTING)
     return()
   endif()
-  if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 600)  # For what hangs: a busy machine takes its time.
-  endif()
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;PARTS;LIBRARIES;LABELS" ${ARGN})
+  piracema_test_program(${name} SOURCES ${TEST_SOURCES} PARTS ${TEST_PARTS} LIBRARIES ${TEST_LIBRARIES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  piracema_precompile(${name})
+  add_test(NAME ${name} COMMAND ${name})
+  piracema_test_properties(${name} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS})
+endfunction()
+
+# A program of tests.
+function(piracema_test_program name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;PARTS;LIBRARIES" ${ARGN})
   if(NOT TARGET piracema_test_main)
     add_library(piracema_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/main.cpp)
     target_link_libraries(piracema_test_main PRIVATE piracema_options)
@@ -135,9 +147,19 @@ function(piracema_test name)
   if(PIRACEMA_CAN_USE_GOLD)
     target_link_options(${name} PRIVATE -fuse-ld=gold)
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  piracema_precompile(${name})
-  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# What ctest is to know of a doctest program, or of a file of one. It is skipped, if nothing else of it
+# fails, when one of its cases says MESSAGE("SKIPPED: why").
+#
+# `./test` runs as many tests at a time as there are halves of processors. One that computes has two
+# of them (PROCESSORS); with the label cluster, or where this is not called, it mostly waits and has one,
+# unless more is said.
+function(piracema_test_properties name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 600)  # For what hangs: a busy machine takes its time.
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT ${TEST_TIMEOUT}
     SKIP_RETURN_CODE 77)
   if(NOT "cluster" IN_LIST TEST_LABELS)

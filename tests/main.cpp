@@ -1,6 +1,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <cstdio>
 #include <cstring>
 
 namespace {
@@ -8,8 +9,9 @@ namespace {
 // What ctest takes for a test that was skipped: SKIP_RETURN_CODE in cmake/piracema_part.cmake.
 constexpr int skipped_code = 77;
 bool skipped = false;
+bool nothing_run = false;
 
-/// Hears whether a case says MESSAGE("SKIPPED: why").
+/// Hears whether a case says MESSAGE("SKIPPED: why"), and whether there is any.
 struct Listener final : doctest::IReporter {
   explicit Listener(const doctest::ContextOptions&) {}
   void log_message(const doctest::MessageData& message) override {
@@ -18,7 +20,9 @@ struct Listener final : doctest::IReporter {
 
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
-  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_run_end(const doctest::TestRunStats& stats) override {
+    nothing_run = stats.numTestCasesPassingFilters == 0;
+  }
   void test_case_start(const doctest::TestCaseData&) override {}
   void test_case_reenter(const doctest::TestCaseData&) override {}
   void test_case_end(const doctest::CurrentTestCaseStats&) override {}
@@ -36,5 +40,9 @@ DOCTEST_REGISTER_LISTENER("skips", 1, Listener);
 // A test of which a part could not run here is skipped for ctest, unless another part has failed.
 int main(int argc, char** argv) {
   const int code = doctest::Context(argc, argv).run();
+  if (nothing_run) {
+    std::fputs("no test case has that name, or is in that file\n", stderr);
+    return 1;
+  }
   return code == 0 && skipped ? skipped_code : code;
 }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
 #include "base/ensure.h"
@@ -52,6 +53,17 @@ inline void overwrite(const std::string& path, std::string_view text) {
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;
+}
+
+/// What `f` throws.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 /// Runs `body` in a process of its own, because it changes what a process has only once (limits,

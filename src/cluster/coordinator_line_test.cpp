@@ -13,12 +13,12 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const std::string token(32, 'a');
+const std::string line_token(32, 'a');
 
 /// A coordinator's side of it.
 struct Coordinating {
   explicit Coordinating(net::Poller& poller, net::Sealed sealed = net::Sealed::between_hosts)
-      : door(*Door::open(poller, token,
+      : door(*Door::open(poller, line_token,
                          {.expected = [](const runtime::Hello&) -> Result<Done> { return Done{}; },
                           .joined =
                               [this](const runtime::Hello&, Door::Line with) {
@@ -52,7 +52,7 @@ struct Coordinating {
 struct Working {
   Working(net::Poller& with, std::vector<std::string> addresses, milliseconds wait)
       : poller(with),
-        line(poller, {token, std::move(addresses)}, wait,
+        line(poller, {line_token, std::move(addresses)}, wait,
              {.hello = [] { return runtime::Hello{.slot = 1}; },
               .received = [this](const runtime::ToWorker& message) { received.push_back(message); },
               .failed = [this](const Error& why) { failed = why; },

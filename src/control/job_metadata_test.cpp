@@ -204,11 +204,11 @@ Buffer of_version(std::uint32_t version, const JobMetadata& job, std::size_t add
   const Bytes rest = all.subspan(settings_end);
   body.append(rest.data(), rest.size());
   Buffer before;
-  wire::Writer writer(before);
-  writer.raw(Bytes(now).first(4));
-  writer.number(version);
-  writer.number(wire::checksum(body));
-  writer.raw(body);
+  wire::Writer out(before);
+  out.raw(Bytes(now).first(4));
+  out.number(version);
+  out.number(wire::checksum(body));
+  out.raw(body);
   return before;
 }
 

@@ -9,21 +9,16 @@
 #include "base/testing.h"
 #include "cluster/driver/record_log.h"
 #include "council/group_log.h"
+#include "council/testing.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
+using piracema::council::testing::job_of_two;
 using std::chrono::milliseconds;
 
 namespace {
 
 const std::string token(32, 'd');
-
-JobMetadata job() {
-  JobSettings settings;
-  settings.slots = 2;
-  settings.snapshots = true;
-  return JobMetadata(settings);
-}
 
 /// A group that answers at once, or loses what it is asked or its answer.
 class Group final : public smr::Invoker {
@@ -98,7 +93,7 @@ TEST_CASE("whoever follows finds what was decided, and goes on with it, in eithe
     const Kind kind = both.kinds()[static_cast<std::size_t>(which)];
     CAPTURE(kind.name);
     CHECK_FALSE(kind.found());
-    JobMetadata metadata = job();
+    JobMetadata metadata = job_of_two();
     for (std::uint64_t term = 1; term <= 3; ++term) {
       const auto log = kind.next();
       REQUIRE(log->begin(metadata).ok());
@@ -119,7 +114,7 @@ TEST_CASE("whoever follows finds what was decided, and goes on with it, in eithe
 TEST_CASE("who was followed is deposed, whatever it asks for, and changes nothing") {
   Both both;
   const Kind group = both.kinds()[1];
-  JobMetadata metadata = job();
+  JobMetadata metadata = job_of_two();
   const auto first = group.next();
   REQUIRE(first->begin(metadata).ok());
   REQUIRE(metadata.apply(TermRaised{1}).ok());
@@ -127,7 +122,7 @@ TEST_CASE("who was followed is deposed, whatever it asks for, and changes nothin
   const auto second = group.next();
   CHECK(first->append({StopAccepted{}}, metadata) == DecisionLog::Kept::deposed);
   CHECK(first->append({}, metadata) == DecisionLog::Kept::deposed);
-  CHECK(first->begin(job()).error().code == Errc::refused);
+  CHECK(first->begin(job_of_two()).error().code == Errc::refused);
   CHECK(second->append({}, metadata) == DecisionLog::Kept::yes);
   CHECK(same(*group.found(), metadata));
 }
@@ -137,7 +132,7 @@ TEST_CASE("who does not hear whether it was decided acts no more, and its succes
     CAPTURE(decided);
     Both both;
     const Kind group = both.kinds()[1];
-    JobMetadata metadata = job();
+    JobMetadata metadata = job_of_two();
     const auto first = group.next();
     REQUIRE(first->begin(metadata).ok());
     (decided ? both.group.loses_answer : both.group.loses_operation) = true;
@@ -150,7 +145,7 @@ TEST_CASE("who does not hear whether it was decided acts no more, and its succes
 TEST_CASE("a job whose coordinators are all lost cannot be taken over from its directory") {
   Both both;
   const auto log = both.kinds()[1].next();
-  REQUIRE(log->begin(job()).ok());
+  REQUIRE(log->begin(job_of_two()).ok());
   auto left = JobRecord::find(both.scratch.path());
   REQUIRE(left.ok());
   REQUIRE(left->has_value());

@@ -8,18 +8,13 @@
 #include <vector>
 
 #include "base/testing.h"
+#include "council/testing.h"
 
 using namespace piracema;
 using namespace piracema::council;
+using piracema::council::testing::job_of_two;
 
 namespace {
-
-cluster::JobMetadata job() {
-  cluster::JobSettings settings;
-  settings.slots = 2;
-  settings.snapshots = true;
-  return cluster::JobMetadata(settings);
-}
 
 std::vector<Member> three() {
   std::vector<Member> members;
@@ -47,7 +42,7 @@ TEST_CASE("hosts that the job uses now are known by all, also by a replica that 
   GroupState state(three());
   const Lead lead{1, 1};
   apply(state, Claim{lead, 0, 1, 2});
-  apply(state, Begin{lead, "key", 1'000, job().encode()});
+  apply(state, Begin{lead, "key", 1'000, job_of_two().encode()});
   CHECK(state.standing().hosts.empty());
   const cluster::HostsOfJob now{{{"h1", "10.0.0.1"}, {"h2", "10.0.0.2", false}}, {0, 0}};
   apply(state, Append{lead, cluster::encode_decisions({cluster::HostsChanged{now}})});
@@ -81,7 +76,7 @@ TEST_CASE("a decision that nobody could have taken is refused, and with it those
     return apply(state, Append{lead, cluster::encode_decisions(decisions)}).verdict;
   };
   CHECK(decide({cluster::TermRaised{1}}) == Verdict::nonsense);
-  REQUIRE(apply(state, Begin{lead, "t", 5, job().encode()}).verdict == Verdict::done);
+  REQUIRE(apply(state, Begin{lead, "t", 5, job_of_two().encode()}).verdict == Verdict::done);
   CHECK(decide({cluster::TermRaised{1}, cluster::ProcessReplaced{9, 0, false}}) ==
         Verdict::nonsense);
   CHECK(decide({cluster::TermRaised{1}}) == Verdict::done);
@@ -145,7 +140,7 @@ TEST_CASE("what was acted upon is never lost, and nothing is decided by one that
       return apply(state, operation);
     };
     const auto claim = [&] {
-      Leader next{{++term, 1}, job(), false};
+      Leader next{{++term, 1}, job_of_two(), false};
       const Answer answer = ordered(Claim{next.lead, 1, 2, 3});
       REQUIRE(answer.verdict == Verdict::done);
       REQUIRE(answer.left.has_value() == !acted_upon.empty());

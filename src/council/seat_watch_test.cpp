@@ -10,13 +10,13 @@ using std::chrono::seconds;
 namespace {
 
 /// Three coordinators, of which the first leads and looks four times a second.
-struct Group {
+struct WatchedGroup {
   Standing standing;
   SeatWatch watch{0};
   Time now = seconds(100);
   std::set<std::string> left;
 
-  Group() {
+  WatchedGroup() {
     for (std::uint32_t id = 0; id < 3; ++id) standing.members.push_back({id, "", "", ""});
     standing.heard.resize(3);
     standing.next_id = 3;
@@ -34,7 +34,7 @@ struct Group {
 };
 
 /// On hosts 1 to 3 of five.
-struct GroupOnHosts : Group {
+struct GroupOnHosts : WatchedGroup {
   GroupOnHosts() {
     for (Member& member : standing.members) {
       member.replica = "10.0.0." + std::to_string(member.id + 1) + ":1";
@@ -105,13 +105,13 @@ TEST_CASE("one that cannot be replaced on the machine that is left is tried agai
 }
 
 TEST_CASE("one that is silent for too long is to be replaced, and not before") {
-  Group group;
+  WatchedGroup group;
   CHECK_FALSE(group.look_for(SeatWatch::silent_max - milliseconds(250), {2}));
   CHECK(group.look_for(milliseconds(250), {2}) == 1);
 }
 
 TEST_CASE("who speaks now and then is not silent, and who leads never is") {
-  Group group;
+  WatchedGroup group;
   CHECK_FALSE(group.look_for(seconds(60), {1, 2}));
   for (int round = 0; round < 10; ++round) {
     CHECK_FALSE(group.look_for(SeatWatch::silent_max - milliseconds(500), {1}));
@@ -121,7 +121,7 @@ TEST_CASE("who speaks now and then is not silent, and who leads never is") {
 }
 
 TEST_CASE("a leader that was stopped itself does not blame others for it") {
-  Group group;
+  WatchedGroup group;
   group.look_for(seconds(5), {1});
   group.now += seconds(60);
   CHECK_FALSE(group.watch.look(group.now, group.standing, {}));
@@ -129,7 +129,7 @@ TEST_CASE("a leader that was stopped itself does not blame others for it") {
 }
 
 TEST_CASE("of several the one that was silent the longest goes first") {
-  Group group;
+  WatchedGroup group;
   group.look_for(seconds(2), {1});
   CHECK(group.look_for(seconds(60)) == 2);
   group.standing.members[2].id = group.standing.next_id++;
@@ -138,7 +138,7 @@ TEST_CASE("of several the one that was silent the longest goes first") {
 }
 
 TEST_CASE("one that takes a seat has as long as the one before to be heard of") {
-  Group group;
+  WatchedGroup group;
   REQUIRE(group.look_for(seconds(60), {1}) == 2);
   group.standing.members[2].id = group.standing.next_id++;
   CHECK_FALSE(group.look_for(SeatWatch::silent_max, {1}));
@@ -146,7 +146,7 @@ TEST_CASE("one that takes a seat has as long as the one before to be heard of") 
 }
 
 TEST_CASE("successors that are never heard of come at longer and longer intervals") {
-  Group group;
+  WatchedGroup group;
   const auto next = [&] {
     group.standing.members[2].id = group.standing.next_id++;
     group.watch.failed(group.now, 2);
@@ -166,7 +166,7 @@ TEST_CASE("successors that are never heard of come at longer and longer interval
 }
 
 TEST_CASE("what fails is tried again after pauses that grow and end at a most") {
-  Group group;
+  WatchedGroup group;
   Time last{};
   Time pause{};
   for (int round = 0; round < 12; ++round) {

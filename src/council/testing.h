@@ -7,12 +7,21 @@
 
 #include "cluster/driver/door.h"
 #include "cluster/driver/onlookers.h"
+#include "control/job_metadata.h"
 #include "loop/poller.h"
 
 /// For tests of those that look on.
 namespace piracema::council::testing {
 
 inline const std::string key_of_job(32, 'a');
+
+/// Of two slots, with snapshots, which nobody has decided anything of.
+inline cluster::JobMetadata job_of_two() {
+  cluster::JobSettings settings;
+  settings.slots = 2;
+  settings.snapshots = true;
+  return cluster::JobMetadata(settings);
+}
 
 /// A coordinator that leads, with its door.
 struct Leads {

@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "base/engine.h"
+#include "flow/graph_testing.h"
 
 using namespace piracema;
+using flow::testing::drop;
+using flow::testing::none;
+using flow::testing::Number;
+using flow::testing::same;
 
 namespace {
-
-using Number = std::int64_t;
-
-std::optional<Number> none() { return std::nullopt; }
-Number same(const Number& n) { return n; }
-void drop(const Number&) {}
 
 struct Split {
   void operator()(const Number& n, Emit<Number>& low, EmitTo<std::string>& high) const {

@@ -33,7 +33,7 @@ struct Table : ExpiringTable<std::int64_t, std::string> {
 };
 
 /// What the runtime calls, and the code's own clock.
-struct Count {
+struct CountForAWhile {
   milliseconds state_ttl() const { return milliseconds(ttl); }
   std::int64_t operator()(const std::int64_t&, std::int64_t& count) { return ++count; }
   std::int64_t ttl = 1'000;
@@ -121,13 +121,13 @@ TEST_CASE("memory of keys that nobody asks for is given back while others come")
 }
 
 TEST_CASE("code says how long the state of a key lives, and a snapshot that it has a time") {
-  const Graph graph =
-      pipeline(source("numbers",
-                      [i = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
-                        return i < 10 ? std::optional(i++) : std::nullopt;
-                      }),
-               farm("count", 2, Count{}).by_key([](const std::int64_t& i) { return i % 3; }),
-               sink("drop", [](const std::int64_t&) {}));
+  const Graph graph = pipeline(
+      source("numbers",
+             [i = std::int64_t{0}]() mutable -> std::optional<std::int64_t> {
+               return i < 10 ? std::optional(i++) : std::nullopt;
+             }),
+      farm("count", 2, CountForAWhile{}).by_key([](const std::int64_t& i) { return i % 3; }),
+      sink("drop", [](const std::int64_t&) {}));
   const auto count = graph.code[1]();
   CHECK(count->layout() == "keys(i64, i64 with its time)");
   REQUIRE(count->keyed_states(nullptr) != nullptr);
@@ -135,9 +135,9 @@ TEST_CASE("code says how long the state of a key lives, and a snapshot that it h
 }
 
 TEST_CASE("a time to live that is none is refused") {
-  using Op =
-      detail::BlockNode<Count, std::int64_t, std::int64_t,
-                        detail::Keyed<Count, std::int64_t, std::int64_t (*)(const std::int64_t&)>>;
-  Op op(Count{0}, [](const std::int64_t& i) { return i; });
+  using Op = detail::BlockNode<
+      CountForAWhile, std::int64_t, std::int64_t,
+      detail::Keyed<CountForAWhile, std::int64_t, std::int64_t (*)(const std::int64_t&)>>;
+  Op op(CountForAWhile{0}, [](const std::int64_t& i) { return i; });
   CHECK_THROWS_WITH(op.open({}), "state_ttl(): want a time of at least 1 ms, found 0 ms");
 }

@@ -11,9 +11,9 @@ using namespace piracema;
 namespace {
 
 /// Keeps what is emitted by each output; there is one lane for each.
-class Kept final : public Output {
+class KeptItems final : public Output {
  public:
-  explicit Kept(std::size_t outputs) {
+  explicit KeptItems(std::size_t outputs) {
     ways_.resize(outputs);
     lanes_.resize(2 * outputs);
     for (std::size_t i = 0; i < outputs; ++i) {
@@ -52,11 +52,12 @@ struct Sum {
 
 std::int64_t twice(const std::int64_t& n) { return 2 * n; }
 std::optional<std::int64_t> one() { return 1; }
-void drop(const std::int64_t&) {}
+void drop_result(const std::int64_t&) {}
 
 Graph middle_fused() {
-  const Graph graph = pipeline(
-      source("one", one), combine(node("twice", twice), node("sum", Sum{})), sink("drop", drop));
+  const Graph graph =
+      pipeline(source("one", one), combine(node("twice", twice), node("sum", Sum{})),
+               sink("drop", drop_result));
   return *fuse(graph, false);
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("combined nodes are one, which does what both do, and others stay as t
   CHECK(validate(fused.shape).ok());
   const auto both = fused.code[1]();
   both->open({.node = "twice+sum"});
-  Kept output(1);
+  KeptItems output(1);
   Batch three = batch_of({1, 2, 3});
   both->process(three, output);
   both->finish(output);
@@ -89,7 +90,7 @@ TEST_CASE("combined nodes are one, which does what both do, and others stay as t
 
 TEST_CASE("fused nodes save and load the state of each") {
   const Graph fused = middle_fused();
-  Kept before(1), after(1);
+  KeptItems before(1), after(1);
   const auto first = fused.code[1](), second = fused.code[1]();
   Batch five = batch_of({5}), one_more = batch_of({1});
   first->process(five, before);
@@ -101,7 +102,7 @@ TEST_CASE("fused nodes save and load the state of each") {
 }
 
 TEST_CASE("a program of which all can be fused is one node") {
-  const Graph graph = pipeline(source("one", one), node("twice", twice), sink("drop", drop));
+  const Graph graph = pipeline(source("one", one), node("twice", twice), sink("drop", drop_result));
   const Graph fused = *fuse(graph, true);
   REQUIRE(names(fused.shape) == std::vector<std::string>{"one+twice+drop"});
   CHECK(fused.shape.nodes[0].role == Role::whole);
@@ -112,7 +113,7 @@ TEST_CASE("a program of which all can be fused is one node") {
 TEST_CASE("workers of a farm that are pipelines are fused worker by worker") {
   const Graph graph =
       pipeline(source("one", one), farm(3, pipeline(node("twice", twice), node("sum", Sum{}))),
-               sink("drop", drop));
+               sink("drop", drop_result));
   const GraphShape fused = *fuse(graph.shape, true);
   CHECK(names(fused) == std::vector<std::string>{"one", "twice+sum", "drop"});
   CHECK(fused.nodes[1].replicas == 3);
@@ -123,7 +124,7 @@ TEST_CASE("neighbours are combined by themselves where the cheaper one costs les
   const auto program = [](nanoseconds first, nanoseconds second, nanoseconds third) {
     Graph graph =
         pipeline(source("one", one), node("a", twice).cost(first), node("b", twice).cost(second),
-                 node("c", twice).cost(third), sink("drop", drop));
+                 node("c", twice).cost(third), sink("drop", drop_result));
     combine_cheap(graph.shape);
     return names((*fuse(graph, false)).shape);
   };
@@ -141,17 +142,19 @@ TEST_CASE("neighbours are combined by themselves where the cheaper one costs les
 
 TEST_CASE(
     "neighbours of which one said no cost, or that are not one to one, are left as they are") {
-  Graph graph = pipeline(source("one", one), node("a", twice).cost(std::chrono::nanoseconds(5)),
-                         farm("b", 2, twice).cost(std::chrono::nanoseconds(5)), sink("drop", drop));
+  Graph graph =
+      pipeline(source("one", one), node("a", twice).cost(std::chrono::nanoseconds(5)),
+               farm("b", 2, twice).cost(std::chrono::nanoseconds(5)), sink("drop", drop_result));
   combine_cheap(graph.shape);
   CHECK((*fuse(graph, false)).shape.nodes.size() == 4);
 }
 
 TEST_CASE("nodes that are not one to one are not fused, and not combined") {
-  const Graph graph = pipeline(source("one", one), farm("twice", 2, twice), sink("drop", drop));
+  const Graph graph =
+      pipeline(source("one", one), farm("twice", 2, twice), sink("drop", drop_result));
   CHECK((*fuse(graph.shape, true)).nodes.size() == 3);
   const Graph wrong =
-      pipeline(source("one", one), combine(farm("twice", 2, twice), sink("drop", drop)));
+      pipeline(source("one", one), combine(farm("twice", 2, twice), sink("drop", drop_result)));
   const auto refused = fuse(wrong, false);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("'twice' and 'drop' cannot be combined") != std::string::npos);

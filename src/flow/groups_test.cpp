@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
-#include <piracema/sequence.h>
 #include <piracema/groups.h>
+#include <piracema/sequence.h>
 
 #include <string>
 
@@ -33,8 +33,12 @@ std::string why_not(const Graph& program) {
 TEST_CASE("the four groups of the paper's figure 5 are what they say") {
   Graph program = figure_5();
   createGroup(program, "G1", {"Sc"});
-  createGroup(program, "G2", {"L", "R"}) << "L/0" << "R/0" << "R/1";
-  createGroup(program, "G3", {"L", "R"}) << "L/1" << "R/2" << "R/3";
+  createGroup(program, "G2", {"L", "R"}) << "L/0"
+                                         << "R/0"
+                                         << "R/1";
+  createGroup(program, "G3", {"L", "R"}) << "L/1"
+                                         << "R/2"
+                                         << "R/3";
   createGroup(program, "G4", {"Sk"});
   const auto groups = check(program);
   REQUIRE(groups.ok());
@@ -43,8 +47,10 @@ TEST_CASE("the four groups of the paper's figure 5 are what they say") {
 
 TEST_CASE("a pipeline is cut into stages that follow each other, figure 3") {
   Graph program = figure_5();
-  createGroup(program, "G1") << "Sc" << "L";
-  createGroup(program, "G2") << "R" << "Sk";
+  createGroup(program, "G1") << "Sc"
+                             << "L";
+  createGroup(program, "G2") << "R"
+                             << "Sk";
   const auto groups = check(program);
   REQUIRE(groups.ok());
   CHECK(*groups == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 1, 1});
@@ -59,8 +65,13 @@ TEST_CASE("a group that nothing is included in has all of its brick") {
 
 TEST_CASE("a farm is cut as well, which the paper leaves to the future") {
   Graph program = figure_5();
-  createGroup(program, "G1") << "Sc" << "L" << "R/0" << "R/1";
-  createGroup(program, "G2") << "R/2" << "R/3" << "Sk";
+  createGroup(program, "G1") << "Sc"
+                             << "L"
+                             << "R/0"
+                             << "R/1";
+  createGroup(program, "G2") << "R/2"
+                             << "R/3"
+                             << "Sk";
   REQUIRE(check(program).ok());
   CHECK(*check(program) == std::vector<std::uint32_t>{0, 0, 0, 0, 0, 1, 1, 1});
 }
@@ -96,7 +107,8 @@ TEST_CASE("what breaks a rule of figure 6 is refused by the name of group and br
   }
   SUBCASE("line 15: a brick of another group") {
     createGroup(program, "G2", {"L", "R"}) << "L/1";
-    createGroup(program, "G3", {"L", "R"}) << "R" << "L";
+    createGroup(program, "G3", {"L", "R"}) << "R"
+                                           << "L";
     CHECK(why_not(program) == "group 'G3': brick 'L/1' is in group 'G2' already");
   }
   SUBCASE("a brick that there is not") {
@@ -110,7 +122,10 @@ TEST_CASE("what breaks a rule of figure 6 is refused by the name of group and br
     CHECK(why_not(program).find("a name has to be of letters") != std::string::npos);
   }
   SUBCASE("a brick that is left out") {
-    createGroup(program, "G2", {"L", "R"}) << "L" << "R/0" << "R/1" << "R/3";
+    createGroup(program, "G2", {"L", "R"}) << "L"
+                                           << "R/0"
+                                           << "R/1"
+                                           << "R/3";
     createGroup(program, "G3", {"Sk"});
     CHECK(why_not(program) == "groups: brick 'R/2' is in no group; every brick has to be in one");
   }
@@ -118,7 +133,8 @@ TEST_CASE("what breaks a rule of figure 6 is refused by the name of group and br
 
 TEST_CASE("line 20: stages of a pipeline that do not follow each other are refused") {
   Graph program = figure_5();
-  createGroup(program, "G1") << "Sc" << "R";
+  createGroup(program, "G1") << "Sc"
+                             << "R";
   CHECK(why_not(program) ==
         "group 'G1': bricks 'Sc' and 'R' do not follow each other; the parts of a pipeline in one "
         "group have to");

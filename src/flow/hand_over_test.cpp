@@ -36,9 +36,9 @@ std::string text_of(std::size_t size, char letter) { return std::string(size, le
 Buffer bytes_of(const std::string& text) { return Buffer(as_bytes(text)); }
 
 /// Keeps the batches that leave.
-class Kept final : public Output {
+class KeptBatches final : public Output {
  public:
-  explicit Kept(bool may_close = true) {
+  explicit KeptBatches(bool may_close = true) {
     ways_.resize(1);
     lanes_.resize(2);
     ways_[0].receivers = 1;
@@ -75,7 +75,7 @@ Picture through(Picture picture) {
   picture.pixels.data()[0] = std::byte{'!'};
   return picture;
 }
-std::optional<Picture> none() { return std::nullopt; }
+std::optional<Picture> no_picture() { return std::nullopt; }
 
 }  // namespace
 
@@ -83,7 +83,7 @@ static_assert(HandedOver<Picture> && HandedOver<Buffer>);
 static_assert(!HandedOver<std::string> && !HandedOver<int> && !HandedOver<std::vector<int>>);
 
 TEST_CASE("a large item that is given away is a batch of its own, and its memory is the batch's") {
-  Kept output;
+  KeptBatches output;
   Picture picture{bytes_of(text_of(large, 'a'))};
   const std::byte* const place = picture.pixels.data();
   output.begin_item(7);
@@ -99,7 +99,7 @@ TEST_CASE("a large item that is given away is a batch of its own, and its memory
 }
 
 TEST_CASE("an item that its sender keeps is copied") {
-  Kept output;
+  KeptBatches output;
   const Picture picture{bytes_of(text_of(large, 'a'))};
   output.emit(picture);
   CHECK(output.open().count == 1);
@@ -108,7 +108,7 @@ TEST_CASE("an item that its sender keeps is copied") {
 }
 
 TEST_CASE("small items that are given away share a batch") {
-  Kept output;
+  KeptBatches output;
   for (const char* text : {"one", "", "three"}) output.emit(bytes_of(text));
   CHECK(output.left.empty());
   CHECK(items_of(output.open()) == std::vector<std::string>{"one", "", "three"});
@@ -117,7 +117,7 @@ TEST_CASE("small items that are given away share a batch") {
 TEST_CASE("where a batch has to stay whole, what is handed over shares it with the others") {
   const std::string a = text_of(large, 'a'), b = text_of(large + 1, 'b');
   for (const bool given_away : {false, true}) {
-    Kept output(false);
+    KeptBatches output(false);
     output.emit(bytes_of(a));
     if (given_away) {
       output.emit(bytes_of(b));
@@ -134,9 +134,9 @@ TEST_CASE("where a batch has to stay whole, what is handed over shares it with t
 TEST_CASE("an item goes through a node to a sink in the memory that its source gave it") {
   const std::byte* place = nullptr;
   std::string text;
-  const Graph graph =
-      pipeline(source("none", none), node("through", through), sink("look", Look{&place, &text}));
-  Kept output, nowhere;
+  const Graph graph = pipeline(source("no_picture", no_picture), node("through", through),
+                               sink("look", Look{&place, &text}));
+  KeptBatches output, nowhere;
   output.emit(Picture{bytes_of(text_of(large, 'a'))});
   Batch batch = std::move(output.left.at(0));
   const std::byte* const given = batch.data.data();
@@ -150,10 +150,10 @@ TEST_CASE("between fused nodes an item goes in its own memory, be it large or sm
   const std::byte* place = nullptr;
   std::string text;
   const Graph graph = pipeline(
-      source("none", none),
+      source("no_picture", no_picture),
       combine(node("through", through), node("again", through), sink("look", Look{&place, &text})));
   const Graph fused = *fuse(graph, false);
-  Kept output;
+  KeptBatches output;
   Batch batch;
   batch.add_handed(0, bytes_of(text_of(large, 'a')));
   const std::byte* const given = batch.data.data();
@@ -163,11 +163,11 @@ TEST_CASE("between fused nodes an item goes in its own memory, be it large or sm
 }
 
 TEST_CASE("a batch of several items that claims to be one does no harm") {
-  Kept output;
+  KeptBatches output;
   Batch batch;
   batch.add_handed(0, bytes_of(text_of(large, 'a')));
   batch.count = 2;
-  const Graph graph =
-      pipeline(source("none", none), node("through", through), sink("end", [](const Picture&) {}));
+  const Graph graph = pipeline(source("no_picture", no_picture), node("through", through),
+                               sink("end", [](const Picture&) {}));
   CHECK_THROWS_AS(graph.code[1]()->process(batch, output), DecodeError);
 }

@@ -8,25 +8,15 @@
 #include <vector>
 
 #include "base/random.h"
+#include "flow/graph_testing.h"
 
 using namespace piracema;
 using flow::make_plan;
+using flow::testing::pipeline_of;
 
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
-
-// A pipeline with so many replicas in each node, and what its nodes cost.
-GraphShape pipeline_of(const Ids& replicas, const std::vector<std::uint64_t>& costs = {}) {
-  GraphShape shape;
-  for (std::uint32_t i = 0; i < replicas.size(); ++i) {
-    const Role role = i == 0 ? Role::source : i + 1 == replicas.size() ? Role::sink : Role::middle;
-    shape.nodes.push_back({.name = "n" + std::to_string(i), .role = role, .replicas = replicas[i]});
-    if (!costs.empty()) shape.nodes.back().cost_ns = costs[i];
-    if (i > 0) shape.edges.push_back({.from = i - 1, .to = i});
-  }
-  return shape;
-}
 
 std::vector<double> loads(const GraphShape& shape, const Ids& placement, std::uint32_t slots) {
   const auto work = flow::declared_work(shape);

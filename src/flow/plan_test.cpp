@@ -6,23 +6,15 @@
 #include <tuple>
 #include <vector>
 
+#include "flow/graph_testing.h"
+
 using namespace piracema;
 using flow::make_plan;
+using flow::testing::pipeline_of;
 
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
-
-// A pipeline with so many replicas in each node.
-GraphShape pipeline_of(const Ids& replicas) {
-  GraphShape shape;
-  for (std::uint32_t i = 0; i < replicas.size(); ++i) {
-    const Role role = i == 0 ? Role::source : i + 1 == replicas.size() ? Role::sink : Role::middle;
-    shape.nodes.push_back({.name = "n" + std::to_string(i), .role = role, .replicas = replicas[i]});
-    if (i > 0) shape.edges.push_back({.from = i - 1, .to = i});
-  }
-  return shape;
-}
 
 Ids senders(const flow::Plan& plan, std::uint32_t replica) {
   Ids ids;

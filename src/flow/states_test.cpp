@@ -6,12 +6,16 @@
 #include <cereal/types/map.hpp>
 #include <map>
 
+#include "flow/graph_testing.h"
+
 using namespace piracema;
+using flow::testing::drop;
+using flow::testing::none;
+using flow::testing::Number;
+using flow::testing::same;
 using Layouts = std::vector<std::string>;
 
 namespace {
-
-using Number = std::int64_t;
 
 template <class Value>
 struct Count {
@@ -50,9 +54,6 @@ struct Throws {
   Number operator()(const Number& n) { return n; }
   bool begun = false;
 };
-std::optional<Number> none() { return std::nullopt; }
-Number same(const Number& n) { return n; }
-void drop(const Number&) {}
 
 struct First {
   using Before = std::uint32_t;

@@ -3,39 +3,29 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "base/testing.h"
 #include "net/session/handshake.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
 
-namespace {
-
-struct Folder {
-  std::string path = (std::filesystem::temp_directory_path() / "way-XXXXXX").string();
-  Folder() { REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
-}  // namespace
-
 TEST_CASE("what an agent leaves of the way to a job is found, and nobody else can look there") {
-  const Folder folder;
-  const std::string file = folder.path + "/of-job/way";
+  const testing::ScratchDirectory folder;
+  const std::string file = folder.path() + "/of-job/way";
   const WayToJob way{net::draw_token(), {"10.0.0.1:7000", "[::1]:7001"}};
   REQUIRE(write_way_to_job(file, way));
   CHECK(read_way_to_job(file) == way);
   struct stat status {};
-  REQUIRE(::stat((folder.path + "/of-job").c_str(), &status) == 0);
+  REQUIRE(::stat((folder.path() + "/of-job").c_str(), &status) == 0);
   CHECK((status.st_mode & 0777) == 0700);
 }
 
 TEST_CASE("another thing is no way to a job") {
-  const Folder folder;
-  const std::string file = folder.path + "/way";
+  const testing::ScratchDirectory folder;
+  const std::string file = folder.path() + "/way";
   CHECK_FALSE(read_way_to_job(file));
   for (const std::string& text : {std::string(), std::string("no key\n10.0.0.1:1\n"),
                                   net::draw_token() + "\nnowhere\n", net::draw_token()}) {

@@ -25,6 +25,7 @@
 namespace piracema::state::testing {
 
 using Model = std::map<std::int64_t, std::int64_t>;
+inline constexpr KeyGroups groups(16);
 
 inline std::uint64_t mixed(std::int64_t key) { return mix(KeyHash<std::int64_t>::of(key)); }
 
@@ -237,14 +238,14 @@ class Job {
                                          std::vector<GroupRange>& there) {
     const auto found = ahead.find(plan.index);
     if (found == ahead.end() || found->second->snapshot() == 0) return nullptr;
-    const GroupRange groups = found->second->groups();
-    const bool fits = common(groups, plan.owned) == groups &&
-                      (there.empty() || common(groups, there.front()).count() == 0);
+    const GroupRange held = found->second->groups();
+    const bool fits = common(held, plan.owned) == held &&
+                      (there.empty() || common(held, there.front()).count() == 0);
     if (!fits) return nullptr;
     const auto read = found->second->go_to(store_, complete_, [] { return false; });
     REQUIRE(read);
     REQUIRE(*read);
-    there.push_back(groups);
+    there.push_back(held);
     return found->second->take();
   }
 

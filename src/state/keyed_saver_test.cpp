@@ -6,19 +6,19 @@
 #include <map>
 
 #include "base/random.h"
+#include "state/keyed_job_testing.h"
 #include "store/snapshot/memory_store.h"
 
 using namespace piracema;
 using detail::KeyedTable;
 using state::KeyedSaver;
+using state::testing::groups;
+using state::testing::mixed;
+using state::testing::Model;
 
 namespace {
 
-constexpr KeyGroups groups(16);
 using Table = KeyedTable<std::int64_t, std::int64_t>;
-using Model = std::map<std::int64_t, std::int64_t>;
-
-std::uint64_t mixed(std::int64_t key) { return mix(KeyHash<std::int64_t>::of(key)); }
 
 /// One replica, and a store that keeps the newest snapshot.
 struct Saving {

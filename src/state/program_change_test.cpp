@@ -4,6 +4,7 @@
 #include <piracema/blocks.h>
 #include <piracema/sequence.h>
 
+#include "base/testing.h"
 #include "flow/plan.h"
 #include "flow/states.h"
 #include "state/plain_part.h"
@@ -13,6 +14,7 @@
 #include "wire/writer.h"
 
 using namespace piracema;
+using testing::contains;
 
 namespace {
 
@@ -66,10 +68,6 @@ store::Manifest snapshot_of(store::MemoryStore& store, const Graph& graph, state
   return manifest;
 }
 
-bool mentions(const std::string& text, const std::string& word) {
-  return text.find(word) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("operators go on by their names, wherever they are in the program") {
@@ -91,7 +89,7 @@ TEST_CASE("what had no state may go; what had one only if the user says so, by n
       "that it may be");
   CHECK(change(before, now, {"sum"}).why == "");
   CHECK(change(before, now, {"sum"}).dropped == Names{"twice", "sum"});
-  CHECK(mentions(change(before, pipeline(in("other"), twice(), sum(), out())).why,
+  CHECK(contains(change(before, pipeline(in("other"), twice(), sum(), out())).why,
                  "operator 'in' is not in the program, and how far it has read would be lost"));
 }
 
@@ -105,15 +103,15 @@ TEST_CASE("a name that is to be dropped and would not be is a mistake") {
 
 TEST_CASE("what cannot be carried over is refused with the operator's name") {
   const Graph before = pipeline(in(), count(), sum(), out());
-  CHECK(mentions(change(before, pipeline(in(), count(2, 32), twice(), sum(), out())).why,
+  CHECK(contains(change(before, pipeline(in(), count(2, 32), twice(), sum(), out())).why,
                  "keys of operator 'count' were in 16 groups and are in 32 now"));
-  CHECK(mentions(change(before, pipeline(in().replicas(2), count(), twice(), sum(), out())).why,
+  CHECK(contains(change(before, pipeline(in().replicas(2), count(), twice(), sum(), out())).why,
                  "operator 'in' had 1 replicas and has 2 now: it is a source"));
-  CHECK(mentions(change(before, pipeline(in(), twice("count"), sum(), twice(), out())).why,
+  CHECK(contains(change(before, pipeline(in(), twice("count"), sum(), twice(), out())).why,
                  "operator 'count' had a state for each key and has none now"));
-  CHECK(mentions(change(before, pipeline(source("sum", Sequence{1, 2}), out())).why,
+  CHECK(contains(change(before, pipeline(source("sum", Sequence{1, 2}), out())).why,
                  "operator 'sum' was no source and is one now"));
-  CHECK(mentions(change(before, pipeline(in("a"), twice("b"), sink("c", Forget{}))).why,
+  CHECK(contains(change(before, pipeline(in("a"), twice("b"), sink("c", Forget{}))).why,
                  "no operator has the name of one of the program"));
 }
 
@@ -143,6 +141,6 @@ TEST_CASE("an operator that had ended cannot get items from others") {
     CHECK(state::check_not_ended(store, manifest, {}));
     const auto checked = state::check_not_ended(store, manifest, {"out"});
     CHECK(checked.ok() == (stage == state::Stage::running));
-    if (!checked) CHECK(mentions(checked.error().message, "operator 'out' had ended"));
+    if (!checked) CHECK(contains(checked.error().message, "operator 'out' had ended"));
   }
 }

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "base/testing.h"
 #include "flow/plan.h"
 #include "flow/states.h"
 #include "state/keyed_saver.h"
@@ -13,10 +14,11 @@
 #include "store/snapshot/memory_store.h"
 
 using namespace piracema;
+using testing::contains;
 
 namespace {
 
-struct Sum {
+struct SumAtEnd {
   std::int64_t sum = 0;
   void operator()(const std::int64_t& n) { sum += n; }
   template <class Archive>
@@ -25,11 +27,11 @@ struct Sum {
   }
 };
 
-struct Numbers {
+struct Replicas {
   std::uint32_t sources = 1, plain = 1, keyed = 2, sinks = 1, groups = 16;
 };
 
-Graph graph_of(const Numbers& numbers) {
+Graph graph_with(const Replicas& numbers) {
   return pipeline(source("in", Sequence{1, 10}).replicas(numbers.sources),
                   farm("twice", numbers.plain, [](const std::int64_t& n) { return 2 * n; }),
                   farm("count", numbers.keyed,
@@ -38,18 +40,15 @@ Graph graph_of(const Numbers& numbers) {
                          return count;
                        })
                       .by_key([](const std::int64_t& n) { return n; }, numbers.groups),
-                  sink("sum", Sum{}).replicas(numbers.sinks));
+                  sink("sum", SumAtEnd{}).replicas(numbers.sinks));
 }
 
-std::string said(const Numbers& now) {
-  const Graph before = graph_of({});
+std::string said(const Replicas& now) {
+  const Graph before = graph_with({});
   const auto layouts = flow::layouts_by_node(before.shape, flow::state_types_of(before).layouts);
-  const auto different = state::compare(before.shape, graph_of(now).shape, layouts);
+  const auto different = state::compare(before.shape, graph_with(now).shape, layouts);
   CHECK_FALSE(different.another_program);
   return different.why;
-}
-bool mentions(const std::string& text, const std::string& word) {
-  return text.find(word) != std::string::npos;
 }
 
 }  // namespace
@@ -62,23 +61,23 @@ TEST_CASE("a job goes on with other numbers of what has its state by key, or non
 
 TEST_CASE("other numbers are refused with the operator that cannot have them, and why") {
   CHECK(
-      mentions(said({.sources = 2}), "operator 'in' had 1 replicas and has 2 now: it is a source"));
-  CHECK(mentions(said({.sinks = 2}),
+      contains(said({.sources = 2}), "operator 'in' had 1 replicas and has 2 now: it is a source"));
+  CHECK(contains(said({.sinks = 2}),
                  "operator 'sum' had 1 replicas and has 2 now: it has a state "
                  "for each replica ({i64}), not for each key"));
-  CHECK(mentions(said({.groups = 32}), "operator 'count' were in 16 groups and are in 32 now"));
+  CHECK(contains(said({.groups = 32}), "operator 'count' were in 16 groups and are in 32 now"));
 }
 
 TEST_CASE("another program is another program, whatever its numbers") {
-  const Graph other = pipeline(source("in", Sequence{1, 10}), sink("sum", Sum{}));
-  CHECK(state::compare(graph_of({}).shape, other.shape, {}).another_program);
+  const Graph other = pipeline(source("in", Sequence{1, 10}), sink("sum", SumAtEnd{}));
+  CHECK(state::compare(graph_with({}).shape, other.shape, {}).another_program);
 }
 
 TEST_CASE("every replica gets the keys that it owns, however many had them before") {
   constexpr std::int64_t keys = 5'000;
   const auto key_hash = [](std::int64_t key) { return mix(KeyHash<std::int64_t>::of(key)); };
   for (const std::uint32_t before : {1u, 2u, 3u, 16u}) {
-    const Graph old = graph_of({.keyed = before});
+    const Graph old = graph_with({.keyed = before});
     const auto plan = flow::make_plan(old.shape);
     store::MemoryStore store;
     store::Manifest manifest{
@@ -107,7 +106,7 @@ TEST_CASE("every replica gets the keys that it owns, however many had them befor
     REQUIRE(store.commit(manifest));
 
     for (const std::uint32_t after : {1u, 2u, 5u, 16u}) {
-      const Graph now = graph_of({.keyed = after});
+      const Graph now = graph_with({.keyed = after});
       std::int64_t found = 0;
       for (const flow::ReplicaPlan& replica : flow::make_plan(now.shape).replicas) {
         const auto part = state::read_part(store, 1, now.shape, replica);

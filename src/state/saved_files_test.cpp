@@ -13,29 +13,29 @@ using namespace piracema::state::testing;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t cases = 60;
+constexpr std::uint64_t jobs_in_memory = 60;
 #else
-constexpr std::uint64_t cases = 500;
+constexpr std::uint64_t jobs_in_memory = 500;
 #endif
 
 using Table = detail::KeyedTable<std::int64_t, std::int64_t>;
 
-struct InMemory : Table {
+struct StatesInMemory : Table {
   KeyedStates& states() { return *this; }
 };
 
 }  // namespace
 
 TEST_CASE("a job of any number of replicas goes on with what one map has, whatever was given up") {
-  run_jobs<InMemory>(cases, true);
+  run_jobs<StatesInMemory>(jobs_in_memory, true);
 }
 
 TEST_CASE("with changes all over a snapshot writes what changed and a fifth to a third more") {
   constexpr std::int64_t keys = 20'000, changed = keys / 20;
   Table table;
-  constexpr KeyGroups groups(64);
-  table.own(groups, {0, 64});
-  state::KeyedSaver saver(0, groups, table);
+  constexpr KeyGroups all(64);
+  table.own(all, {0, 64});
+  state::KeyedSaver saver(0, all, table);
   for (std::int64_t key = 0; key < keys; ++key) table.edit(key, mixed(key)) = key;
   Random random(1);
   std::uint64_t written = 0, distinct = 0, files_most = 0;
@@ -62,7 +62,6 @@ TEST_CASE("with changes all over a snapshot writes what changed and a fifth to a
 
 TEST_CASE("snapshots that are given up one behind the other for ever lose nothing") {
   Table table;
-  constexpr KeyGroups groups(16);
   table.own(groups, {0, 16});
   state::KeyedSaver saver(0, groups, table);
   for (std::int64_t key = 0; key < 3'000; ++key) table.edit(key, mixed(key)) = key;

@@ -17,7 +17,7 @@ ProcessMemory process(pid_t pid, std::string_view maps) {
 }
 
 // Two pages and one behind them that is protected otherwise.
-constexpr const char* whole =
+constexpr const char* shared_pages =
     "10000-12000 rw-s 00000000 00:01 7 /dev/zero (deleted)\n"
     "12000-13000 r--s 00002000 00:01 7 /dev/zero (deleted)\n";
 
@@ -37,12 +37,13 @@ TEST_CASE("a line of maps is taken apart, with a name that has blanks") {
 
 TEST_CASE("memory with names, and shared memory that all have as a whole, is saved as it is") {
   CHECK(memory_saved_wrongly({process(1001, named)}).empty());
-  CHECK(memory_saved_wrongly({process(1001, whole), process(1002, whole)}).empty());
+  CHECK(memory_saved_wrongly({process(1001, shared_pages), process(1002, shared_pages)}).empty());
 }
 
 TEST_CASE("shared memory of which somebody has a part is named") {
   const auto part = process(1002, "12000-13000 rw-s 00002000 00:01 7 /dev/zero (deleted)\n");
-  CHECK(memory_saved_wrongly({process(1001, whole), part}).starts_with("process 1002 has a part"));
+  CHECK(memory_saved_wrongly({process(1001, shared_pages), part})
+            .starts_with("process 1002 has a part"));
   const auto gap = process(1001,
                            "10000-11000 rw-s 00000000 00:01 7 /dev/zero (deleted)\n"
                            "12000-13000 rw-s 00002000 00:01 7 /dev/zero (deleted)\n");

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/testing.h"
 #include "ckpt/image/job_directory.h"
@@ -13,17 +12,6 @@
 namespace piracema::ckpt {
 
 namespace {
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
-std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// An image in a directory of its own, and another job directory to copy it to.
 struct Places {
@@ -37,8 +25,9 @@ struct Places {
     const auto image = images.begin(7);
     REQUIRE(image.ok());
     parts = from->parts_path(*image);
-    write(parts + "/inventory.img", "how processes are made");
-    write(parts + "/pages-1.img", std::string(5 << 20, 'a') + std::string(9 << 20, '\0') + "b");
+    testing::overwrite(parts + "/inventory.img", "how processes are made");
+    testing::overwrite(parts + "/pages-1.img",
+                       std::string(5 << 20, 'a') + std::string(9 << 20, '\0') + "b");
     auto whole = images.commit(*image, 1, 2);
     REQUIRE(whole.ok());
     manifest = *std::move(whole);
@@ -66,7 +55,8 @@ TEST_CASE("a copy is the image once its parts and its manifest are adopted, and 
   const auto all = store.list();
   REQUIRE(all->size() == 1);
   CHECK(store.verify(*all->front().manifest).ok());
-  CHECK(read(places.to->parts_path(7) + "/pages-1.img") == read(places.parts + "/pages-1.img"));
+  CHECK(testing::contents(places.to->parts_path(7) + "/pages-1.img") ==
+        testing::contents(places.parts + "/pages-1.img"));
   CHECK(*store.begin() == 8);
 }
 
@@ -101,7 +91,7 @@ TEST_CASE("a copy that came to nothing is no image, and goes") {
   Places places;
   const auto place = places.to->make_copy_place(7);
   REQUIRE(place.ok());
-  write(*place + "/pages-1.img", "half of it");
+  testing::overwrite(*place + "/pages-1.img", "half of it");
   ImageStore store(*places.to);
   CHECK(store.list()->empty());
   CHECK(*store.begin(3) == 3);

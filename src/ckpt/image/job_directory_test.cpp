@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <string>
 
 #include "base/testing.h"
@@ -10,10 +9,6 @@
 namespace piracema::ckpt {
 
 namespace {
-
-void write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
 
 std::string part(int number) { return "pages-" + std::to_string(number) + ".img"; }
 
@@ -50,7 +45,7 @@ TEST_CASE("however many read an image at once, the first part that is damaged is
   const auto image = images.begin();
   REQUIRE(image.ok());
   const std::string place = (*directory)->parts_path(*image) + "/";
-  for (int i = 1; i <= 9; ++i) write(place + part(i), std::string(100'000, 'a'));
+  for (int i = 1; i <= 9; ++i) testing::overwrite(place + part(i), std::string(100'000, 'a'));
   const auto manifest = images.commit(*image, 7, 0);
   REQUIRE(manifest.ok());
   CHECK(images.verify(*manifest).ok());
@@ -62,10 +57,10 @@ TEST_CASE("however many read an image at once, the first part that is damaged is
     return verified.error().message;
   };
   for (const int damaged : {9, 5, 2}) {
-    write(place + part(damaged), std::string(99'999, 'a') + "b");
+    testing::overwrite(place + part(damaged), std::string(99'999, 'a') + "b");
     CHECK(why().find(part(damaged) + ": the checksum differs") != std::string::npos);
   }
-  write(place + part(1), std::string(99'999, 'a'));
+  testing::overwrite(place + part(1), std::string(99'999, 'a'));
   CHECK(why().find(part(1) + ": want 100000 bytes, found 99999") != std::string::npos);
 }
 

@@ -9,8 +9,8 @@ using std::chrono::seconds;
 namespace {
 
 /// A daemon and its history, which hear the same; its machine is lent until second 100.
-struct Host {
-  explicit Host(std::size_t slots = 1)
+struct HostWithHistory {
+  explicit HostWithHistory(std::size_t slots = 1)
       : daemon({.slots = slots}), history("here", "/queue", slots, Time{}) {
     see({"1", "2"});
     tell(LentUntil{seconds(100)});
@@ -37,7 +37,7 @@ struct Host {
 }  // namespace
 
 TEST_CASE("a lent machine is shown with what runs on it and what waits") {
-  Host host;
+  HostWithHistory host;
   const auto figures = host.figures();
   CHECK(figures.lent);
   CHECK(figures.closes == Time(seconds(100)));
@@ -53,7 +53,7 @@ TEST_CASE("a lent machine is shown with what runs on it and what waits") {
 }
 
 TEST_CASE("a job that leaves as its user is back is shown with how long that took") {
-  Host host;
+  HostWithHistory host;
   host.tell(UserSeen{true}, seconds(20));
   auto figures = host.figures();
   CHECK_FALSE(figures.lent);
@@ -74,7 +74,7 @@ TEST_CASE("a job that leaves as its user is back is shown with how long that too
 }
 
 TEST_CASE("a job that does not leave is killed, which is counted") {
-  Host host;
+  HostWithHistory host;
   host.tell(UserSeen{true}, seconds(20));
   host.tell(DaemonTick{}, seconds(30));
   CHECK(host.figures().killed == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a job that does not leave is killed, which is counted") {
 }
 
 TEST_CASE("a job that could not be begun is shown with when it is tried again") {
-  Host host;
+  HostWithHistory host;
   host.tell(JobLeft{"1", Outcome::failed}, seconds(1));
   const auto figures = host.figures();
   CHECK_FALSE(figures.jobs[0].runs);
@@ -95,7 +95,7 @@ TEST_CASE("a job that could not be begun is shown with when it is tried again") 
 }
 
 TEST_CASE("the first jobs are shown, all are counted, and of those that left the newest are kept") {
-  Host host;
+  HostWithHistory host;
   std::vector<std::string> names;
   for (int i = 0; i < 300; ++i) names.push_back(std::to_string(1'000 + i));
   host.see(names);

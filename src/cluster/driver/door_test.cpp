@@ -15,7 +15,7 @@ using namespace piracema::cluster;
 
 namespace {
 
-const std::string token(32, 'a');
+const std::string door_token(32, 'a');
 
 // A door on whose other side nobody is expected but slot 0.
 struct House {
@@ -25,7 +25,7 @@ struct House {
   int heard = 0;
   Door::Line line;
   std::unique_ptr<Door> door = *Door::open(
-      poller, token,
+      poller, door_token,
       {.expected = [](const runtime::Hello& hello) -> Result<Done> {
          if (hello.slot != 0) return Error{Errc::refused, "nobody is expected there"};
          return Done{};
@@ -84,7 +84,7 @@ void say(const Fd& socket, const wire::Frame& frame) {
 wire::Frame frame(runtime::FromWorker message) { return runtime::to_frame(message); }
 
 // Does what a caller with this key does; the socket is then to be greeted on.
-Fd knock_with_key(House& house, const std::string& key = token) {
+Fd knock_with_key(House& house, const std::string& key = door_token) {
   Fd socket = house.knock();
   net::Handshake handshake(key, net::Purpose::control, net::draw_nonce());
   say(socket, handshake.call({}));
@@ -168,7 +168,7 @@ TEST_CASE("who says anything else is refused") {
     CHECK(house.wait_for_end(socket) == "");
   }
   SUBCASE("a proof that is none") {
-    net::Handshake handshake(token, net::Purpose::control, net::draw_nonce());
+    net::Handshake handshake(door_token, net::Purpose::control, net::draw_nonce());
     say(socket, handshake.call({}));
     say(socket, handshake.proof());  // The answer is not waited for.
     house.wait_for_end(socket);
@@ -189,7 +189,7 @@ TEST_CASE("a door that is held lets nobody in, and says nothing to who stands th
   const Fd socket = house.knock();
   house.poller.run_once(std::chrono::milliseconds(20));
   house.door->hold();
-  net::Handshake handshake(token, net::Purpose::control, net::draw_nonce());
+  net::Handshake handshake(door_token, net::Purpose::control, net::draw_nonce());
   say(socket, handshake.call({}));
   const Fd late = house.knock();
   say(late, handshake.call({}));

@@ -20,10 +20,10 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const std::string token(32, 'b');
+const std::string record_token(32, 'b');
 
-struct Job {
-  Job() {
+struct RecordedJob {
+  RecordedJob() {
     JobSettings settings;
     settings.slots = 2;
     settings.snapshots = true;
@@ -31,7 +31,7 @@ struct Job {
   }
   std::string path() const { return scratch.path() + "/coordinator/job"; }
   JobRecord begin() {
-    auto record = JobRecord::begin(scratch.path(), token, milliseconds(1'500), metadata);
+    auto record = JobRecord::begin(scratch.path(), record_token, milliseconds(1'500), metadata);
     REQUIRE(record.ok());
     return *std::move(record);
   }
@@ -66,13 +66,13 @@ bool same(const JobMetadata& a, const JobMetadata& b) {
 }  // namespace
 
 TEST_CASE("another coordinator finds what the one before has decided") {
-  Job job;
+  RecordedJob job;
   CHECK_FALSE(JobRecord::find(job.scratch.path())->has_value());
   JobRecord record = job.begin();
   job.decide(record, {TermRaised{1}});
   job.decide(record, {StopAccepted{}, ProcessReplaced{1, 0, false}});
   const auto found = job.found();
-  CHECK(found.token == token);
+  CHECK(found.token == record_token);
   CHECK(found.keep == milliseconds(1'500));
   REQUIRE(found.metadata);
   CHECK(same(*found.metadata, job.metadata));
@@ -84,7 +84,7 @@ TEST_CASE("another coordinator finds what the one before has decided") {
 }
 
 TEST_CASE("nobody else may read the key of the job") {
-  Job job;
+  RecordedJob job;
   const JobRecord record = job.begin();
   struct stat status {};
   REQUIRE(::stat((job.scratch.path() + "/coordinator").c_str(), &status) == 0);
@@ -92,7 +92,7 @@ TEST_CASE("nobody else may read the key of the job") {
 }
 
 TEST_CASE("a decision that was not written whole does not count, wherever it was cut off") {
-  Job job;
+  RecordedJob job;
   JobRecord record = job.begin();
   job.decide(record, {TermRaised{1}});
   const JobMetadata before = job.metadata;
@@ -112,7 +112,7 @@ TEST_CASE("a decision that was not written whole does not count, wherever it was
 }
 
 TEST_CASE("what was written and is damaged is refused, not passed over") {
-  Job job;
+  RecordedJob job;
   JobRecord record = job.begin();
   job.decide(record, {TermRaised{1}});
   job.decide(record, {StopAccepted{}});
@@ -140,7 +140,7 @@ TEST_CASE("what was written and is damaged is refused, not passed over") {
 }
 
 TEST_CASE("a job whose decisions could not be written is not for others to take over") {
-  Job job;
+  RecordedJob job;
   JobRecord record = job.begin();
   job.decide(record, {TermRaised{1}});
   ::signal(SIGXFSZ, SIG_IGN);
@@ -158,7 +158,7 @@ TEST_CASE("a job whose decisions could not be written is not for others to take 
 }
 
 TEST_CASE("a record that has grown is written anew and says the same") {
-  Job job;
+  RecordedJob job;
   JobRecord record = job.begin();
   job.decide(record, {TermRaised{1}});
   std::uintmax_t largest = 0;
@@ -176,7 +176,7 @@ TEST_CASE("a record that has grown is written anew and says the same") {
 }
 
 TEST_CASE("no worker is left once they all must have given up waiting") {
-  const Job job;
+  const RecordedJob job;
   JobRecord::Found found;
   found.keep = milliseconds(10'000);
   found.seen = std::chrono::system_clock::now();
@@ -188,14 +188,14 @@ TEST_CASE("where a coordinator is can be read by who has lost it, and nothing el
   const testing::ScratchDirectory scratch;
   const std::string file = coordinator_file(scratch.path());
   const std::vector<std::string> before = {"10.0.0.9:1"};
-  const auto found = [&] { return find_coordinators(file, token, before); };
+  const auto found = [&] { return find_coordinators(file, record_token, before); };
   CHECK(found() == before);
-  REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711", "10.0.0.1:4712"}).ok());
+  REQUIRE(write_coordinator_file(file, record_token, {"127.0.0.1:4711", "10.0.0.1:4712"}).ok());
   CHECK(found() == std::vector<std::string>{"127.0.0.1:4711", "10.0.0.1:4712"});
   std::ifstream in(file);
   std::string first;
   std::getline(in, first);
-  CHECK(first.find(token) == std::string::npos);
+  CHECK(first.find(record_token) == std::string::npos);
   std::ofstream(file) << first << "\nnonsense\n127.0.0.1:4711\n\n:::\n";
   CHECK(found() == std::vector<std::string>{"127.0.0.1:4711"});
   for (const auto& other : {std::string(100'000, '1'), std::string("\n127.0.0.1:4711\n"), first}) {
@@ -207,10 +207,10 @@ TEST_CASE("where a coordinator is can be read by who has lost it, and nothing el
 TEST_CASE("who looks for the coordinator of a job that is over need not wait") {
   const testing::ScratchDirectory scratch;
   const std::string file = coordinator_file(scratch.path());
-  const auto found = [&] { return find_coordinators(file, token, {"10.0.0.9:1"}); };
+  const auto found = [&] { return find_coordinators(file, record_token, {"10.0.0.9:1"}); };
   REQUIRE(write_coordinator_file(file, std::string(32, 'c'), {"127.0.0.1:4711"}).ok());
   CHECK(found().empty());
-  REQUIRE(write_coordinator_file(file, token, {"127.0.0.1:4711"}).ok());
+  REQUIRE(write_coordinator_file(file, record_token, {"127.0.0.1:4711"}).ok());
   CHECK(found().size() == 1);
   REQUIRE(close_coordinator_file(file).ok());
   CHECK(found().empty());

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const std::string token(32, 'd');
+const std::string succession_token(32, 'd');
 
 JobMetadata job() {
   JobSettings settings;
@@ -27,8 +27,8 @@ JobMetadata job() {
 
 Result<Succession> begin(const std::string& snapshots, const JobMetadata& metadata) {
   const milliseconds keep(1'500);
-  return Succession::begin(std::make_unique<RecordLog>(snapshots, token, keep), snapshots, token,
-                           keep, metadata);
+  return Succession::begin(std::make_unique<RecordLog>(snapshots, succession_token, keep),
+                           snapshots, succession_token, keep, metadata);
 }
 
 /// Files of this process cannot grow beyond so many bytes while it lives.
@@ -65,9 +65,10 @@ TEST_CASE("agents and workers are told where to look for a successor, and for ho
   CHECK(setup.coordinator_file == file);
 
   REQUIRE(succession->listens({"127.0.0.1:4711"}).ok());
-  CHECK(find_coordinators(file, token, {}) == std::vector<std::string>{"127.0.0.1:4711"});
+  CHECK(find_coordinators(file, succession_token, {}) ==
+        std::vector<std::string>{"127.0.0.1:4711"});
   succession->end();
-  CHECK(find_coordinators(file, token, {"127.0.0.1:4711"}).empty());
+  CHECK(find_coordinators(file, succession_token, {"127.0.0.1:4711"}).empty());
   CHECK_FALSE(JobRecord::find(scratch.path())->has_value());
 }
 

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
-#include <piracema/sequence.h>
 #include <piracema/groups.h>
+#include <piracema/sequence.h>
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ Result<std::vector<Slot>> placed(const Graph& program, const std::string& text) 
   return place_groups("g.json", *groups, program.shape, program.groups);
 }
 
-const std::string two_groups =
+const std::string groups_a_and_b =
     "{\"groups\": [{\"name\": \"A\", \"endpoint\": \"localhost\"},\n"
     "{\"name\": \"B\", \"endpoint\": \"localhost\"}]}";
 
@@ -35,22 +35,22 @@ TEST_CASE("groups of a program and of a file have to be the same") {
   createGroup(program, "B", {"write"});
   createGroup(program, "A") << "read"
                             << "work";
-  CHECK(placed(program, two_groups).error().message.find("created from the whole program") !=
+  CHECK(placed(program, groups_a_and_b).error().message.find("created from the whole program") !=
         std::string::npos);
   program.groups = {{"A", {"read", "work"}, {}}, {"B", {"write"}, {}}};
-  REQUIRE(placed(program, two_groups).ok());
-  CHECK(*placed(program, two_groups) == std::vector<Slot>{0, 0, 0, 0, 0, 1});
+  REQUIRE(placed(program, groups_a_and_b).ok());
+  CHECK(*placed(program, groups_a_and_b) == std::vector<Slot>{0, 0, 0, 0, 0, 1});
 
   program.groups[0].name = "C";
-  CHECK(placed(program, two_groups).error().message ==
+  CHECK(placed(program, groups_a_and_b).error().message ==
         "g.json:1:1: want group 'C', which the program has, found none of that name");
   program.groups = {{"A", {}, {}}};
-  CHECK(placed(program, two_groups).error().message ==
+  CHECK(placed(program, groups_a_and_b).error().message ==
         "g.json:2:10: want a group of the program (A), found 'B'");
 }
 
 TEST_CASE("a program without groups is spread over those of the file") {
-  const auto placement = placed(three_stages(), two_groups);
+  const auto placement = placed(three_stages(), groups_a_and_b);
   REQUIRE(placement.ok());
   CHECK(std::count(placement->begin(), placement->end(), Slot{0}) == 3);
   CHECK(std::count(placement->begin(), placement->end(), Slot{1}) == 3);
@@ -59,7 +59,7 @@ TEST_CASE("a program without groups is spread over those of the file") {
 TEST_CASE(
     "such a program is spread by what its nodes had to do in an earlier run, if that is known") {
   const Graph program = three_stages();
-  const auto groups = parse_groups("g.json", two_groups);
+  const auto groups = parse_groups("g.json", groups_a_and_b);
   REQUIRE(groups.ok());
   // The source has as much to do as all workers together.
   const auto placement = place_groups("g.json", *groups, program.shape, {},

@@ -19,10 +19,12 @@
 
 #include "base/random.h"
 #include "base/restore_progress.h"
+#include "base/testing.h"
 #include "connect/files/file_holder.h"
 #include "connect/files/temporary_directory.h"
 
 using namespace piracema;
+using testing::error_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -60,16 +62,6 @@ Buffer snapshot(Sink& sink) {
   cereal::BinaryOutputArchive archive(stream);
   archive(sink);
   return state;
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 using Text = FileSink<std::string>;

@@ -110,8 +110,8 @@ TEST_CASE("a file that is read may go, one that is cut or gone before is an erro
   CHECK(lines.next(2) == Texts{"b1", "b2"});
   CHECK(lines.has_nothing_yet());
   fs::resize_file(directory.path("b"), 3);
-  CHECK(error_of([&] { lines.next(); }) == "directory '" + directory.path("") +
-                                               "': file 'b' was cut: want 6 bytes, found 3");
+  CHECK(error_of([&] { lines.next(); }) ==
+        "directory '" + directory.path("") + "': file 'b' was cut: want 6 bytes, found 3");
 
   append(directory.path("c"), std::string(1'000'000, 'x') + "\n" + std::string(1'000'000, 'y'));
   fs::remove(directory.path("b"));

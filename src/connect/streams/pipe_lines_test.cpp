@@ -1,7 +1,6 @@
+#include <fcntl.h>
 #include <piracema/detail/callable.h>
 #include <piracema/pipe.h>
-
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ namespace {
 
 static_assert(detail::Archived<PipeLines>);
 
-using Lines = Running<PipeLines>;
+using RunningPipe = Running<PipeLines>;
 
 /// A named pipe that this process holds open, so that it does not end between two readers.
 struct NamedPipe {
@@ -44,7 +43,7 @@ struct NamedPipe {
 TEST_CASE("lines come as they are written, and a line that is not whole is waited for") {
   const TemporaryDirectory directory;
   NamedPipe pipe(directory.path("pipe"));
-  Lines lines(PipeLines(pipe.path), {}, first_time());
+  RunningPipe lines(PipeLines(pipe.path), {}, first_time());
   CHECK(lines.has_nothing_yet());
   std::thread later([&] { pipe.say("one\ntwo\nthr"); });
   CHECK(lines.next(2) == Texts{"one", "two"});
@@ -66,13 +65,13 @@ TEST_CASE("with a journal a replacement reads again what was read since the snap
   for (int i = 0; i < 1'000; ++i) wanted.push_back(std::to_string(i));
   for (const std::string& line : wanted) pipe.say(line + "\n");
 
-  auto lines = std::make_unique<Lines>(prototype, Buffer(), first_time());
+  auto lines = std::make_unique<RunningPipe>(prototype, Buffer(), first_time());
   Texts found = lines->next(10);
   for (int round = 0; round < 9; ++round) {
     const Buffer state = lines->state();
     lines->next(25);  // Read, and lost with the replica.
     lines.reset();
-    lines = std::make_unique<Lines>(prototype, state, Context{.node = "in"});
+    lines = std::make_unique<RunningPipe>(prototype, state, Context{.node = "in"});
     for (std::string& line : lines->next(10)) found.push_back(std::move(line));
   }
   pipe.keep.close();
@@ -82,15 +81,16 @@ TEST_CASE("with a journal a replacement reads again what was read since the snap
 
   // Also when the pipe has ended and is no more.
   const Buffer early = [&] {
-    Lines again(prototype, {}, Context{.node = "in"});
+    RunningPipe again(prototype, {}, Context{.node = "in"});
     CHECK(again.next(3) == Texts{"0", "1", "2"});
     return again.state();
   }();
-  Lines last(prototype, early, Context{.node = "in"});
+  RunningPipe last(prototype, early, Context{.node = "in"});
   CHECK(last.next(2'000).size() == 997);
 }
 
-TEST_CASE("a process that is killed at any moment has lost nothing that its journal does not have") {
+TEST_CASE(
+    "a process that is killed at any moment has lost nothing that its journal does not have") {
   const TemporaryDirectory directory;
   NamedPipe pipe(directory.path("pipe"));
   const PipeLines prototype(pipe.path, {.journal = directory.path("journal")});
@@ -122,7 +122,7 @@ TEST_CASE("a process that is killed at any moment has lost nothing that its jour
     ::waitpid(child, nullptr, 0);
   }
   enough = true;
-  Lines lines(prototype, {}, Context{.node = "in"});
+  RunningPipe lines(prototype, {}, Context{.node = "in"});
   int next = 0;
   auto line = lines.next();
   for (; line != "end" && line == std::to_string(next); line = lines.next()) next += 1;
@@ -137,17 +137,17 @@ TEST_CASE("without a journal a recovery is an error, unless what was read may be
   pipe.say("one\ntwo\nthree\n");
   Buffer state;
   {
-    Lines lines(PipeLines(pipe.path), {}, first_time());
+    RunningPipe lines(PipeLines(pipe.path), {}, first_time());
     CHECK(lines.next() == "one");
     state = lines.state();
   }
   pipe.say("four\n");
-  const std::string error = error_of([&] { Lines(PipeLines(pipe.path), state); });
+  const std::string error = error_of([&] { RunningPipe(PipeLines(pipe.path), state); });
   CHECK(error == "pipe '" + pipe.path +
                      "': what was read since the snapshot cannot be read again; with a journal "
                      "(LiveOptions) it could, or let it be lost (may_lose)");
-  CHECK(error_of([&] { Lines(PipeLines(pipe.path), {}, Context{.node = "in"}); }) == error);
-  Lines lines(PipeLines(pipe.path, {.may_lose = true}), state);
+  CHECK(error_of([&] { RunningPipe(PipeLines(pipe.path), {}, Context{.node = "in"}); }) == error);
+  RunningPipe lines(PipeLines(pipe.path, {.may_lose = true}), state);
   CHECK(lines.next() == "four");
 }
 
@@ -155,20 +155,21 @@ TEST_CASE("what is no pipe, no journal, too long or shared is an error that says
   const TemporaryDirectory directory;
   const std::string file = directory.path("file");
   std::ofstream(file) << "mine\n";
-  CHECK(error_of([&] { Lines(PipeLines(file), {}, first_time()); }) ==
+  CHECK(error_of([&] { RunningPipe(PipeLines(file), {}, first_time()); }) ==
         "pipe '" + file + "': want a pipe, found a file: FileLines reads it");
   NamedPipe pipe(directory.path("pipe"));
-  CHECK(error_of([&] { Lines(PipeLines(pipe.path, {.journal = file}), {}, first_time()); }) ==
+  CHECK(error_of([&] { RunningPipe(PipeLines(pipe.path, {.journal = file}), {}, first_time()); }) ==
         "journal '" + file + "' is no journal: name a file that may be written over");
   CHECK(std::filesystem::file_size(file) == 5);
   CHECK(error_of([&] {
-          Lines(PipeLines(pipe.path), {}, {.node = "in", .replicas = 2, .begins_job = true});
+          RunningPipe(PipeLines(pipe.path), {}, {.node = "in", .replicas = 2, .begins_job = true});
         }).find("want one replica of 'in', found 2") != std::string::npos);
 
   const LiveOptions journaled{.journal = directory.path("journal"), .item_bytes_max = 4};
-  Lines lines(PipeLines(pipe.path, journaled), {}, first_time());
-  CHECK(error_of([&] { Lines(PipeLines(pipe.path, journaled), {}, first_time()); })
-            .find("is in use by process " + std::to_string(::getpid())) != std::string::npos);
+  RunningPipe lines(PipeLines(pipe.path, journaled), {}, first_time());
+  CHECK(error_of([&] {
+          RunningPipe(PipeLines(pipe.path, journaled), {}, first_time());
+        }).find("is in use by process " + std::to_string(::getpid())) != std::string::npos);
   pipe.say("1234\n12345\n");
   CHECK(lines.next() == "1234");
   CHECK(error_of([&] { lines.next(); }) == "pipe '" + pipe.path +

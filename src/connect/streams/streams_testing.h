@@ -9,9 +9,10 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "base/testing.h"
 
 /// What the tests of live sources share.
 namespace piracema::testing {
@@ -81,16 +82,6 @@ class Running {
 };
 
 inline Context first_time() { return {.node = "in", .begins_job = true}; }
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 using Texts = std::vector<std::string>;
 

@@ -2,16 +2,6 @@
 
 namespace piracema::cluster {
 
-namespace {
-
-JobSettings without_snapshots() {
-  JobSettings settings = test_settings();
-  settings.snapshots = false;
-  return settings;
-}
-
-}  // namespace
-
 TEST_CASE("a job that has ended takes a last snapshot, commits, and ends its processes") {
   World world;
   world.start();

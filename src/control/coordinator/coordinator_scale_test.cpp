@@ -66,12 +66,6 @@ void save(World& world, SnapshotId id) {
   }
 }
 
-void take_over(World& world) {
-  world.clear();
-  world.coordinator.emplace(world.log);
-  world.tell(Tick{});
-}
-
 }  // namespace
 
 TEST_CASE(

@@ -4,15 +4,6 @@ namespace piracema::cluster {
 
 namespace {
 
-/// Its process is lost; another one has what the log holds.
-void take_over(World& world) {
-  world.clear();
-  auto metadata = JobMetadata::decode(world.log.encode());
-  REQUIRE(metadata);
-  world.coordinator.emplace(*std::move(metadata));
-  world.tell(Tick{});
-}
-
 void come_back(World& world, Slot slot, Epoch epoch) {
   world.join(slot);
   const auto attaches = world.sent<runtime::Attach>();

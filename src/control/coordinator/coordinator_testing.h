@@ -34,6 +34,12 @@ inline JobSettings test_settings() {
   return settings;
 }
 
+inline JobSettings without_snapshots() {
+  JobSettings settings = test_settings();
+  settings.snapshots = false;
+  return settings;
+}
+
 /// The world around a coordinator, acted by the test. Workers are alive while time passes.
 class World {
  public:
@@ -204,6 +210,15 @@ class World {
   std::vector<std::string> layouts;
   std::vector<Action> wanted, all;
 };
+
+/// Its process is lost; another one has what the log holds.
+inline void take_over(World& world) {
+  world.clear();
+  auto metadata = JobMetadata::decode(world.log.encode());
+  REQUIRE(metadata);
+  world.coordinator.emplace(*std::move(metadata));
+  world.tell(Tick{});
+}
 
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;

@@ -23,12 +23,6 @@ struct FailingJob : PlannedParts {
 
 bool is_nothing(const Consequence& what) { return std::holds_alternative<std::monostate>(what); }
 
-JobSettings without_snapshots() {
-  JobSettings settings = test_settings();
-  settings.snapshots = false;
-  return settings;
-}
-
 runtime::Progress at_work_on(ReplicaId replica, std::uint64_t item) {
   runtime::Progress progress;
   progress.replica = replica;

@@ -14,7 +14,7 @@ namespace {
 
 /// A node that keeps what it was asked.
 struct Asked {
-  testing::ScratchDirectory folder;
+  piracema::testing::ScratchDirectory folder;
   // Longer than an address has room for.
   std::string path = folder.path() + "/" + std::string(120, 'd') + "/parts";
   net::Poller poller;

@@ -23,7 +23,7 @@ namespace {
 
 /// A folder for a job, and what is left behind there.
 struct Place {
-  testing::ScratchDirectory folder;
+  piracema::testing::ScratchDirectory folder;
   std::string path(const std::string& name) const { return folder.path() + "/" + name; }
 
   Supervised start(const std::string& script, Time until = now() + seconds(300), int niceness = 0) {
@@ -116,7 +116,7 @@ TEST_CASE("a job that is asked to leave may take its time, and one that is ended
   place.wait_for("up");
   job.terminate(false);
   CHECK(end_of(job).code == 75);
-  CHECK(testing::contains(place.log(), "saved"));
+  CHECK(piracema::testing::contains(place.log(), "saved"));
   Place other;
   Supervised deaf = other.start("trap '' TERM; echo $$ > up; while :; do sleep 0.01; done");
   other.wait_for("up");

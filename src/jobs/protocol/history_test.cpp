@@ -11,7 +11,7 @@ using Kind = Event::Kind;
 namespace {
 
 /// Two nodes.
-struct Night : testing::Cluster {
+struct Night : jobs::testing::Cluster {
   Night() {
     join("a");
     join("b");

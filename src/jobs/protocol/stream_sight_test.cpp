@@ -13,7 +13,7 @@ using namespace piracema::jobs;
 
 namespace {
 
-const Attempt attempt{7, 2};
+const Attempt seen_attempt{7, 2};
 
 const std::string of_a_stream = R"text({"phase": "running", "at": 60.5, "now_at_unix": 1060.5,
   "bottleneck": "count holds the job back", "items_in_per_second": 100.5,
@@ -36,9 +36,9 @@ std::string with(const std::string& old, const std::string& other) {
 }  // namespace
 
 TEST_CASE("of a stream's own words it is known how fast it is, what it saved and what it lost") {
-  const StreamSight sight = stream_sight(attempt, of_a_stream);
+  const StreamSight sight = stream_sight(seen_attempt, of_a_stream);
   CHECK(sight.why.empty());
-  CHECK(sight.attempt == attempt);
+  CHECK(sight.attempt == seen_attempt);
   CHECK(sight.phase == "running");
   CHECK(sight.items_out_per_second == 90);
   CHECK(sight.read == 0.25);
@@ -66,7 +66,7 @@ TEST_CASE("of a stream's own words it is known how fast it is, what it saved and
 
 TEST_CASE("a stream that has lost and saved nothing yet has no such figures") {
   const StreamSight sight =
-      stream_sight(attempt, R"({"phase": "gathering", "items_out_per_second": 0, "read": null,
+      stream_sight(seen_attempt, R"({"phase": "gathering", "items_out_per_second": 0, "read": null,
                                 "snapshots": {"last": null}, "failure": null})");
   CHECK(sight.why.empty());
   CHECK_FALSE(sight.read);
@@ -81,19 +81,19 @@ TEST_CASE("what is no stream is said so") {
         std::string(R"({"phase": 1, "items_out_per_second": 2})"), std::string(100'000, '['),
         with("\"running\"", "\"run"), with("100.5", "1e400"), with("90.0", "\"90\"")}) {
     CAPTURE(text.substr(0, 40));
-    CHECK(stream_sight(attempt, text).why ==
+    CHECK(stream_sight(seen_attempt, text).why ==
           "what answers at the address that it shows is no stream");
   }
 }
 
 TEST_CASE("numbers that no stream has are 0, and texts are cut between letters") {
-  CHECK(stream_sight(attempt, with("5000", "-5")).items == 0);
-  CHECK(stream_sight(attempt, with("5000", "1e300")).items == 9'000'000'000'000'000);
-  CHECK(stream_sight(attempt, with("0.25", "17")).read == 1);
-  CHECK(stream_sight(attempt, with("60.5", "1")).snapshot->age_ms == 0);
+  CHECK(stream_sight(seen_attempt, with("5000", "-5")).items == 0);
+  CHECK(stream_sight(seen_attempt, with("5000", "1e300")).items == 9'000'000'000'000'000);
+  CHECK(stream_sight(seen_attempt, with("0.25", "17")).read == 1);
+  CHECK(stream_sight(seen_attempt, with("60.5", "1")).snapshot->age_ms == 0);
   std::string letters;
   while (letters.size() < 1'000) letters += "ä";
-  const StreamSight sight = stream_sight(attempt, with("worker 1", letters));
+  const StreamSight sight = stream_sight(seen_attempt, with("worker 1", letters));
   CHECK(sight.failure->who.size() == StreamSight::word_bytes_max - 2);
   const StreamSight said = bounded({.why = std::string(1'000, 'x'),
                                     .items_out_per_second = std::nan(""),
@@ -115,6 +115,6 @@ TEST_CASE("whatever a job answers, what is made of it is small") {
         text.insert(at, text.substr(random() % text.size(), 200));
       }
     }
-    CHECK(wire::encode(stream_sight(attempt, text)).size() < 2'000);
+    CHECK(wire::encode(stream_sight(seen_attempt, text)).size() < 2'000);
   }
 }

@@ -6,7 +6,7 @@ using namespace piracema::jobs;
 
 namespace {
 
-struct Cluster {
+struct JobsAndNodes {
   std::map<JobId, Job> jobs;
   std::map<std::string, Node> nodes;
 
@@ -32,7 +32,7 @@ struct Cluster {
 }  // namespace
 
 TEST_CASE("a job goes where most is free") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4, 2);
   cluster.node("b", 4, 1);
   cluster.job(1);
@@ -41,7 +41,7 @@ TEST_CASE("a job goes where most is free") {
 }
 
 TEST_CASE("a job that waits for much is not passed by on the node that it waits for") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4, 2);
   cluster.node("b", 1);
   cluster.job(4);
@@ -53,7 +53,7 @@ TEST_CASE("a job that waits for much is not passed by on the node that it waits 
 }
 
 TEST_CASE("what can run nowhere says why, and stands in nobody's way") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   CHECK(cluster.placed().empty());
   cluster.job(8);
   CHECK(cluster.placed().empty());
@@ -67,7 +67,7 @@ TEST_CASE("what can run nowhere says why, and stands in nobody's way") {
 }
 
 TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4);
   cluster.nodes["a"].draining = true;
   cluster.node("b", 4);
@@ -80,7 +80,7 @@ TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") 
 }
 
 TEST_CASE("a job of several nodes gets all of them at once, or none") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4, 1);
   cluster.node("b", 4);
   cluster.node("c", 2);
@@ -93,7 +93,7 @@ TEST_CASE("a job of several nodes gets all of them at once, or none") {
 }
 
 TEST_CASE("a job that waits for several nodes is not passed by on those, but elsewhere") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4, 4);
   cluster.node("b", 4, 3);
   cluster.node("c", 1);
@@ -105,7 +105,7 @@ TEST_CASE("a job that waits for several nodes is not passed by on those, but els
 }
 
 TEST_CASE("more nodes than there are is what a job waits for") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   cluster.node("a", 4);
   cluster.node("b", 1);
   cluster.node("c", 4);
@@ -121,7 +121,7 @@ TEST_CASE("more nodes than there are is what a job waits for") {
 }
 
 TEST_CASE("a job that runs and has lost a node gets another one before any job begins") {
-  Cluster cluster;
+  JobsAndNodes cluster;
   for (const char* name : {"a", "b", "c"}) cluster.node(name, 2, 2);
   Job& runs = cluster.job(2, 3);
   runs.spec.environment = {follows_nodes_variable};

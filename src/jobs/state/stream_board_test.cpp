@@ -20,9 +20,9 @@ struct Leader {
   std::uint64_t clock = 1'000'000;
 
   Answer order(const Operation& operation) {
-    return *decode_answer(
-        state.apply(encode(operation),
-                    {.time = clock * 1'000'000, .client = testing::honest_client(operation)}));
+    return *decode_answer(state.apply(
+        encode(operation),
+        {.time = clock * 1'000'000, .client = jobs::testing::honest_client(operation)}));
   }
   Answer ask(const Operation& operation) const {
     return *decode_answer(state.query(encode(operation)));

@@ -15,13 +15,13 @@ using namespace piracema::jobs;
 namespace {
 
 /// The place of a job below that of its node.
-struct Place {
+struct JobPlace {
   std::filesystem::path folder =
       std::filesystem::temp_directory_path() / concat("stream_address_test.", ::getpid());
   std::filesystem::path file = folder / "7" / ".http.1";
 
-  Place() { std::filesystem::create_directories(file.parent_path()); }
-  ~Place() { std::filesystem::remove_all(folder); }
+  JobPlace() { std::filesystem::create_directories(file.parent_path()); }
+  ~JobPlace() { std::filesystem::remove_all(folder); }
   void write(const std::string& text) const { std::ofstream(file) << text; }
   Result<std::optional<StreamAddress>> read() const {
     return StreamAddress::read(file.string(), ::geteuid());
@@ -55,14 +55,14 @@ TEST_CASE("a stream is called at its address on loopback, and nowhere else") {
 }
 
 TEST_CASE("a job without such a file shows no stream") {
-  const Place place;
+  const JobPlace place;
   const auto none = place.read();
   REQUIRE(none.ok());
   CHECK_FALSE(*none);
 }
 
 TEST_CASE("the file that a stream has written says where it is") {
-  const Place place;
+  const JobPlace place;
   place.write("http://127.0.0.1:41871/?token=abc\n");
   const auto address = place.read();
   REQUIRE(address.ok());
@@ -71,7 +71,7 @@ TEST_CASE("the file that a stream has written says where it is") {
 }
 
 TEST_CASE("what a user puts there in place of a file is neither read nor waited for") {
-  const Place place;
+  const JobPlace place;
   std::ofstream(place.folder / "secret") << "http://127.0.0.1:1/\n";
   std::filesystem::create_symlink(place.folder / "secret", place.file);
   CHECK_FALSE(place.read().ok());

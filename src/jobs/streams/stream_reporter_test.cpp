@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const Attempt attempt{7, 1};
-const std::string right =
+const Attempt only_attempt{7, 1};
+const std::string right_page =
     R"({"phase": "running", "items_out_per_second": 42, "items_in_per_second": 43})";
 
 std::string http(const std::string& body, const char* code = "200") {
@@ -90,10 +90,11 @@ struct Machine {
         done(Answer{.mark = 1});
       });
 
-  Machine() { std::filesystem::create_directories(files.place_of(attempt.job)); }
+  Machine() { std::filesystem::create_directories(files.place_of(only_attempt.job)); }
   ~Machine() { std::filesystem::remove_all(folder); }
   void show(std::uint16_t port) const {
-    std::ofstream(files.address_file_of(attempt)) << "http://127.0.0.1:" << port << "/?token=abc\n";
+    std::ofstream(files.address_file_of(only_attempt))
+        << "http://127.0.0.1:" << port << "/?token=abc\n";
   }
   /// What is told of the job next.
   StreamSight next() {
@@ -110,9 +111,9 @@ struct Machine {
 
 TEST_CASE("a stream is asked at its own page, with its token, and what it says is told") {
   Machine node;
-  Page page(node.poller, http(right));
+  Page page(node.poller, http(right_page));
   node.show(page.port);
-  node.reporter->began(attempt, ::geteuid());
+  node.reporter->began(only_attempt, ::geteuid());
   const StreamSight sight = node.next();
   CHECK(sight.why.empty());
   CHECK(sight.items_out_per_second == 42);
@@ -126,7 +127,7 @@ TEST_CASE("a stream is asked at its own page, with its token, and what it says i
 
 TEST_CASE("a job that shows no stream is told of as one that does not") {
   Machine node;
-  node.reporter->began(attempt, ::geteuid());
+  node.reporter->began(only_attempt, ::geteuid());
   CHECK(node.next().why == shows_no_stream);
 }
 
@@ -135,9 +136,9 @@ TEST_CASE("whatever is at the address, the node goes on and says what is wrong")
   const auto why_with = [&](std::string answer, bool hangs_up = true) {
     Page page(node.poller, std::move(answer), hangs_up);
     node.show(page.port);
-    node.reporter->began(attempt, ::geteuid());
+    node.reporter->began(only_attempt, ::geteuid());
     const StreamSight sight = node.next();
-    node.reporter->ended(attempt);
+    node.reporter->ended(only_attempt);
     return sight.why;
   };
   CHECK(why_with("SSH-2.0\r\n") == "what is where it shows itself does not speak HTTP");
@@ -145,9 +146,9 @@ TEST_CASE("whatever is at the address, the node goes on and says what is wrong")
   CHECK(why_with("HTTP/1.1\r\n\r\n") == "what is where it shows itself does not speak HTTP");
   CHECK(why_with(http("", "401")) == "it answers with the code 401");
   CHECK(why_with(http("hello")) == "what answers at the address that it shows is no stream");
-  CHECK(why_with(http(right), false) == "it has not answered within 2 s");
+  CHECK(why_with(http(right_page), false) == "it has not answered within 2 s");
   // Nobody listens there any more.
-  node.reporter->began(attempt, ::geteuid());
+  node.reporter->began(only_attempt, ::geteuid());
   CHECK(node.next().why.starts_with("nobody is where it shows itself"));
 }
 
@@ -155,7 +156,7 @@ TEST_CASE("an answer without an end is not taken for long") {
   Machine node;
   Page page(node.poller, http(std::string(StreamGlance::bytes_max + 1, ' ')));
   node.show(page.port);
-  node.reporter->began(attempt, ::geteuid());
+  node.reporter->began(only_attempt, ::geteuid());
   const std::string why = node.next().why;
   // How much of it was sent before the page hung up is the system's matter.
   const bool is_said = why == "it answers with more than 262144 bytes" ||
@@ -167,7 +168,7 @@ TEST_CASE("a node that ends while a stream has yet to answer waits for nothing")
   Machine node;
   Page page(node.poller, "", false);
   node.show(page.port);
-  node.reporter->began(attempt, ::geteuid());
+  node.reporter->began(only_attempt, ::geteuid());
   const Time until = now() + std::chrono::seconds(30);
   while (page.asked.empty() && now() < until) node.poller.run_once(milliseconds(100));
   REQUIRE_FALSE(page.asked.empty());

@@ -18,11 +18,11 @@ namespace {
 constexpr SealKey key{std::byte{1}, std::byte{2}}, other_key{std::byte{3}};
 
 std::vector<Cipher> ciphers() {
-  std::vector<Cipher> all;
+  std::vector<Cipher> found;
   for (const Cipher cipher : {Cipher::chacha20_poly1305, Cipher::aes256_gcm}) {
-    if ((ciphers_here() >> static_cast<unsigned>(cipher) & 1U) != 0) all.push_back(cipher);
+    if ((ciphers_here() >> static_cast<unsigned>(cipher) & 1U) != 0) found.push_back(cipher);
   }
-  return all;
+  return found;
 }
 
 std::string text_of(std::size_t bytes, Random& random) {

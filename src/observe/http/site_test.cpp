@@ -13,11 +13,11 @@ using std::chrono::seconds;
 
 namespace {
 
-const std::string token = "0123456789abcdef";
+const std::string token_of_site = "0123456789abcdef";
 
-struct Served {
+struct SiteOfJob {
   Board board{JobFacts{.command = {"/bin/app", "</script>"}, .version = "1"}};
-  Site site{board, Guard(*net::Address::parse("127.0.0.1:80"), token, Guard::Readers::all)};
+  Site site{board, Guard(*net::Address::parse("127.0.0.1:80"), token_of_site, Guard::Readers::all)};
 
   Response get(const std::string& path) const {
     return site.answer({.method = "GET", .path = path, .host = "localhost"}, seconds(1'000));
@@ -26,7 +26,7 @@ struct Served {
     return site.answer({.method = "POST",
                         .path = path,
                         .host = "localhost",
-                        .authorization = "Bearer " + token,
+                        .authorization = "Bearer " + token_of_site,
                         .mark = "1"},
                        seconds(1'000));
   }
@@ -42,7 +42,7 @@ std::string header(const Response& response, const std::string& name) {
 }  // namespace
 
 TEST_CASE("every resource of the interface is JSON, also of a job that nobody has joined yet") {
-  const Served served;
+  const SiteOfJob served;
   for (const char* name :
        {"job", "graph", "replicas", "snapshots", "failures", "hosts", "throughput", "log", "all"}) {
     CAPTURE(name);
@@ -53,7 +53,7 @@ TEST_CASE("every resource of the interface is JSON, also of a job that nobody ha
 }
 
 TEST_CASE("one resource tells whoever looks from afar how a job is, what it lost and who decides") {
-  Served served;
+  SiteOfJob served;
   auto running = std::make_shared<JobStatus>();
   running->facts.coordinator = {.host = "n1", .pid = 4711, .since = 1'000.5};
   running->nodes = {{.name = "in", .role = "source", .replicas = 1},
@@ -78,7 +78,7 @@ TEST_CASE("one resource tells whoever looks from afar how a job is, what it lost
 }
 
 TEST_CASE("what is not there is said so") {
-  const Served served;
+  const SiteOfJob served;
   CHECK(served.get("/nothing").code == 404);
   CHECK(served.get("/api/v1/").code == 404);
   CHECK(served.get("/../etc/passwd").code == 404);
@@ -87,7 +87,7 @@ TEST_CASE("what is not there is said so") {
 }
 
 TEST_CASE("a recovery is healthy but not ready, silence is neither") {
-  Served served;
+  SiteOfJob served;
   CHECK(served.get("/healthz").code == 200);
   CHECK(served.get("/readyz").code == 503);
 
@@ -108,7 +108,7 @@ TEST_CASE("a recovery is healthy but not ready, silence is neither") {
 }
 
 TEST_CASE("a job is asked to stop while there is one") {
-  Served served;
+  SiteOfJob served;
   CHECK(served.post("/api/v1/stop").code == 409);
   int asked = 0;
   served.board.when_asked_to_stop([&] { asked += 1; });
@@ -123,12 +123,12 @@ TEST_CASE("a job is asked to stop while there is one") {
 }
 
 TEST_CASE("a job is asked to scale while there is one, and what it answers is said") {
-  Served served;
+  SiteOfJob served;
   const auto post = [&served](const std::string& replicas, const std::string& workers) {
     return served.site.answer({.method = "POST",
                                .path = "/api/v1/scale",
                                .host = "localhost",
-                               .authorization = "Bearer " + token,
+                               .authorization = "Bearer " + token_of_site,
                                .mark = "1",
                                .replicas = replicas,
                                .workers = workers},
@@ -168,12 +168,12 @@ TEST_CASE("a job is asked to scale while there is one, and what it answers is sa
 }
 
 TEST_CASE("a job is asked for a savepoint by a name that can be one") {
-  Served served;
+  SiteOfJob served;
   const auto post = [&served](const std::string& name) {
     return served.site.answer({.method = "POST",
                                .path = "/api/v1/savepoint",
                                .host = "localhost",
-                               .authorization = "Bearer " + token,
+                               .authorization = "Bearer " + token_of_site,
                                .mark = "1",
                                .name = name},
                               seconds(1'000));
@@ -203,21 +203,21 @@ TEST_CASE("a job is asked for a savepoint by a name that can be one") {
 }
 
 TEST_CASE("the token goes from the address into a cookie that scripts and other sites do not get") {
-  const Served served;
+  const SiteOfJob served;
   const auto enter = [&](const std::string& with) {
     return served.site.answer(
         {.method = "GET", .path = "/", .host = "localhost", .argument_token = with}, {});
   };
-  const Response right = enter(token);
+  const Response right = enter(token_of_site);
   CHECK(right.code == 303);
   CHECK(header(right, "Location") == "/");
   CHECK(header(right, "Set-Cookie") ==
-        "piracema_80=" + token + "; HttpOnly; SameSite=Strict; Path=/");
+        "piracema_80=" + token_of_site + "; HttpOnly; SameSite=Strict; Path=/");
   CHECK(header(enter("wrong"), "Set-Cookie").empty());
 }
 
 TEST_CASE("every answer forbids what is not of this page, refusals too") {
-  const Served served;
+  const SiteOfJob served;
   for (const Response& response :
        {served.get("/"), served.get("/nothing"), served.site.answer({}, {})}) {
     CHECK(header(response, "Content-Security-Policy").starts_with("default-src 'none'"));
@@ -238,7 +238,7 @@ TEST_CASE("the page asks nobody but us, and is small") {
 }
 
 TEST_CASE("a report is one file, and what is in it cannot end its script") {
-  const Served served;
+  const SiteOfJob served;
   const std::string page = report_page(*served.board.latest());
   CHECK(page.find("src=\"/") == page.npos);
   CHECK(page.find("href=\"/") == page.npos);
@@ -251,7 +251,7 @@ TEST_CASE("a report is one file, and what is in it cannot end its script") {
 }
 
 TEST_CASE("a job of many replicas is told in parts") {
-  Served served;
+  SiteOfJob served;
   auto status = std::make_shared<JobStatus>();
   status->nodes = {{.name = "a", .replicas = 1}, {.name = "b", .replicas = 2'500}};
   status->replicas.push_back({.node = 0});

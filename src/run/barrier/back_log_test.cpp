@@ -2,45 +2,29 @@
 
 #include <doctest/doctest.h>
 
-#include "wire/reader.h"
+#include "run/barrier/testing.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
 
 namespace {
 
-Batch batch_of(std::uint64_t value) {
-  Batch batch;
-  batch.add(value, value);
-  return batch;
-}
-
-// The values in the log of a part whose state is "s".
+// The values in the log of a part whose state is `some_state`.
 std::vector<std::uint64_t> logged(const BackLog::Part& part) {
-  std::vector<std::uint64_t> values;
-  wire::Reader reader(Bytes(part.bytes).subspan(1));
-  const auto log = BatchLog::read(reader);
-  REQUIRE(log);
-  REQUIRE(reader.finish());
-  for (const auto& one : *log) {
-    BatchReader items(one.batch);
-    values.push_back(Codec<std::uint64_t>::decode(items.next()));
-  }
-  return values;
+  return logged_values(Bytes(part.bytes).subspan(some_state().size()));
 }
-
-Buffer state() { return Buffer(as_bytes("s")); }
 
 }  // namespace
 
 TEST_CASE("what comes between the cut and the barrier is logged, and nothing before or after") {
   BackLog log(1);
-  log.on_batch(0, 7, batch_of(1));
-  log.cut(4, state());
-  log.on_batch(0, 7, batch_of(2));
+  log.on_batch(0, 7, batch_with(1));
+  log.cut(4, some_state());
+  log.on_batch(0, 7, batch_with(2));
   CHECK_FALSE(log.take());
   log.on_barrier(0, 4);
-  log.on_batch(0, 7, batch_of(3));
+  log.on_batch(0, 7, batch_with(3));
   const auto part = log.take();
   REQUIRE(part);
   CHECK(part->snapshot == 4);
@@ -50,7 +34,7 @@ TEST_CASE("what comes between the cut and the barrier is logged, and nothing bef
 TEST_CASE("a part waits for the barrier of every back edge that has not ended") {
   BackLog log(3);
   log.on_end(2);
-  log.cut(1, state());
+  log.cut(1, some_state());
   log.on_barrier(0, 1);
   CHECK_FALSE(log.take());
   log.on_end(1);
@@ -59,11 +43,11 @@ TEST_CASE("a part waits for the barrier of every back edge that has not ended") 
 
 TEST_CASE("a batch that was under way at two cuts is in both logs") {
   BackLog log(1);
-  log.cut(1, state());
-  log.cut(2, state());
-  log.on_batch(0, 7, batch_of(5));
+  log.cut(1, some_state());
+  log.cut(2, some_state());
+  log.on_batch(0, 7, batch_with(5));
   log.on_barrier(0, 1);
-  log.on_batch(0, 7, batch_of(6));
+  log.on_batch(0, 7, batch_with(6));
   log.on_barrier(0, 2);
   CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5});
   CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5, 6});
@@ -74,17 +58,17 @@ TEST_CASE("a barrier that comes round before the cut holds its input until then"
   log.on_barrier(0, 1);
   CHECK(log.is_blocked(0));
   CHECK_FALSE(log.is_blocked(1));
-  log.cut(1, state());
+  log.cut(1, some_state());
   CHECK_FALSE(log.is_blocked(0));
-  log.on_batch(1, 7, batch_of(5));
+  log.on_batch(1, 7, batch_with(5));
   log.on_barrier(1, 1);
   CHECK(logged(*log.take()) == std::vector<std::uint64_t>{5});
 }
 
 TEST_CASE("a barrier that comes round closes what was given up before it") {
   BackLog log(1);
-  log.cut(1, state());
-  log.cut(3, state());
+  log.cut(1, some_state());
+  log.cut(3, some_state());
   log.on_barrier(0, 3);
   CHECK(log.take()->snapshot == 1);
   CHECK(log.take()->snapshot == 3);

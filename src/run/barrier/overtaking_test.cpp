@@ -2,35 +2,20 @@
 
 #include <doctest/doctest.h>
 
-#include "wire/reader.h"
+#include "run/barrier/testing.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
 using std::chrono::milliseconds;
 
 namespace {
 
-Batch batch_of(std::uint64_t value) {
-  Batch batch;
-  batch.add(value, value);
-  return batch;
-}
-
 std::vector<std::uint64_t> values(const BatchLog& log) {
   Buffer bytes;
   log.write_to(bytes);
-  wire::Reader reader(bytes);
-  const auto read = BatchLog::read(reader);
-  REQUIRE(read);
-  REQUIRE(reader.finish());
-  std::vector<std::uint64_t> all;
-  for (const auto& one : *read) {
-    all.push_back(Codec<std::uint64_t>::decode(BatchReader(one.batch).next()));
-  }
-  return all;
+  return logged_values(bytes);
 }
-
-Buffer state() { return Buffer(as_bytes("s")); }
 
 }  // namespace
 
@@ -59,18 +44,18 @@ TEST_CASE("one that may wait for ever is never due by itself, but goes before on
 
 TEST_CASE("a part has what comes by an input before its barrier, or its end") {
   Overtaking overtaking(3);
-  overtaking.cut(7, state());
+  overtaking.cut(7, some_state());
   overtaking.miss(0);
   overtaking.miss(1);
-  overtaking.received(0, 10, batch_of(1));
-  overtaking.received(2, 12, batch_of(2));  // Its barrier had come.
-  overtaking.received(0, 10, Barrier{6});   // That of one that was given up.
-  overtaking.received(0, 10, batch_of(3));
+  overtaking.received(0, 10, batch_with(1));
+  overtaking.received(2, 12, batch_with(2));  // Its barrier had come.
+  overtaking.received(0, 10, Barrier{6});     // That of one that was given up.
+  overtaking.received(0, 10, batch_with(3));
   overtaking.received(0, 10, Barrier{7});
-  overtaking.received(0, 10, batch_of(4));
+  overtaking.received(0, 10, batch_with(4));
   CHECK_FALSE(overtaking.take());
-  overtaking.received(1, 11, batch_of(5));
-  overtaking.add_unsent(0, batch_of(6));
+  overtaking.received(1, 11, batch_with(5));
+  overtaking.add_unsent(0, batch_with(6));
   overtaking.received(1, 11, EndOfStream{});
   const auto part = overtaking.take();
   REQUIRE(part);
@@ -82,7 +67,7 @@ TEST_CASE("a part has what comes by an input before its barrier, or its end") {
 
 TEST_CASE("a part with nothing under way is the state alone") {
   Overtaking overtaking(1);
-  overtaking.cut(7, state());
+  overtaking.cut(7, some_state());
   const auto part = overtaking.take();
   REQUIRE(part);
   CHECK(part->state.size() == 1);
@@ -91,10 +76,10 @@ TEST_CASE("a part with nothing under way is the state alone") {
 
 TEST_CASE("the next snapshot gives up one that was not complete") {
   Overtaking overtaking(1);
-  overtaking.cut(7, state());
+  overtaking.cut(7, some_state());
   overtaking.miss(0);
-  overtaking.received(0, 10, batch_of(1));
-  overtaking.cut(8, state());
+  overtaking.received(0, 10, batch_with(1));
+  overtaking.cut(8, some_state());
   const auto part = overtaking.take();
   REQUIRE(part);
   CHECK(part->snapshot == 8);

@@ -13,7 +13,7 @@ using namespace piracema::runtime;
 
 namespace {
 
-constexpr Epoch epoch = 3;
+constexpr Epoch relay_epoch = 3;
 constexpr std::uint32_t shown = 1;
 
 /// One source in process 0, and five replicas of a node in processes 0 to 4.
@@ -24,14 +24,14 @@ GraphShape shape() {
   shape.nodes[1].replicas = 5;
   return shape;
 }
-const std::vector<Slot> placement{0, 0, 1, 2, 3, 4};
+const std::vector<Slot> relay_placement{0, 0, 1, 2, 3, 4};
 const std::vector<ReplicaId> receivers{1, 2, 3, 4, 5};
 
 ToAll to_all(std::uint64_t number) {
   return {.node = shown, .number = number, .receivers = receivers};
 }
 
-Packet batch_of(const std::string& text) {
+Packet packet_of(const std::string& text) {
   Batch batch;
   batch.count = 1;
   batch.item_bytes = static_cast<std::uint32_t>(text.size());
@@ -50,13 +50,13 @@ struct Network {
   Network() {
     for (Slot slot = 0; slot < 5; ++slot) {
       relays.push_back(std::make_unique<Relay>(slot));
-      relays.back()->begin(epoch, shape(), placement);
+      relays.back()->begin(relay_epoch, shape(), relay_placement);
     }
   }
   void send(std::uint64_t number, Packet packet) {
     ToAll to = to_all(number);
     to.done_before = done_before;
-    leave(relays[0]->send(epoch, 0, to, std::move(packet)));
+    leave(relays[0]->send(relay_epoch, 0, to, std::move(packet)));
   }
   void leave(std::vector<Relay::Leaving> leaving) {
     for (Relay::Leaving& one : leaving) {
@@ -78,7 +78,7 @@ struct Network {
     }
   }
   void follow(std::vector<TreeBranch> branches) {
-    leave(relays[0]->follow({epoch, {{shown, std::move(branches)}}, 0}));
+    leave(relays[0]->follow({relay_epoch, {{shown, std::move(branches)}}, 0}));
   }
 
   std::vector<std::unique_ptr<Relay>> relays;
@@ -92,7 +92,7 @@ struct Network {
 
 TEST_CASE("without a tree a packet goes to each other process with a receiver, once") {
   Network network;
-  network.send(0, batch_of("a"));
+  network.send(0, packet_of("a"));
   REQUIRE(network.on_the_way.size() == 4);
   std::vector<Slot> slots;
   for (const auto& one : network.on_the_way) slots.push_back(one.to);
@@ -105,7 +105,7 @@ TEST_CASE("without a tree a packet goes to each other process with a receiver, o
 TEST_CASE("by a tree it goes to the first ones, and from them to the others") {
   Network network;
   network.follow({{0, 4}, {3, 2}, {1, 1}, {4, 0}, {2, 0}});
-  network.send(0, batch_of("a"));
+  network.send(0, packet_of("a"));
   REQUIRE(network.on_the_way.size() == 2);
   CHECK(network.on_the_way[0].to == 3);
   CHECK(network.on_the_way[1].to == 2);
@@ -120,11 +120,11 @@ TEST_CASE("by a tree it goes to the first ones, and from them to the others") {
 TEST_CASE("a packet that comes before an earlier one waits for it, but is passed on at once") {
   Network network;
   network.follow({{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}});
-  network.send(0, batch_of("first"));
+  network.send(0, packet_of("first"));
   const auto only_once = network.on_the_way;
   network.follow({{0, 4}, {2, 3}, {1, 0}, {3, 0}, {4, 0}});
   network.on_the_way = only_once;
-  network.send(1, batch_of("second"));
+  network.send(1, packet_of("second"));
   network.arrive(1);
   CHECK(network.came[2].empty());
   CHECK(network.on_the_way.size() == 4);
@@ -154,7 +154,7 @@ TEST_CASE("whatever trees follow each other and whatever overtakes what, all com
       }
       network.follow(branches);
       wanted.push_back(std::to_string(number));
-      network.send(number, batch_of(wanted.back()));
+      network.send(number, packet_of(wanted.back()));
       for (auto some = random.below(4); some > 0 && !network.on_the_way.empty(); --some) {
         network.arrive(random.below(network.on_the_way.size()));
       }
@@ -170,10 +170,10 @@ TEST_CASE("whatever trees follow each other and whatever overtakes what, all com
 TEST_CASE("what is not done when the tree changes goes once more to those it reaches otherwise") {
   Network network;
   network.follow({{0, 4}, {1, 1}, {2, 0}, {3, 1}, {4, 0}});
-  network.send(0, batch_of("done"));
-  network.send(1, batch_of("first"));
+  network.send(0, packet_of("done"));
+  network.send(1, packet_of("first"));
   network.done_before = 1;
-  network.send(2, batch_of("second"));
+  network.send(2, packet_of("second"));
   // The link to 1 is dead slow; all but what waits for it arrives.
   for (std::size_t i = 0; i < network.on_the_way.size();) {
     network.on_the_way[i].to == 1 ? void(++i) : network.arrive(i);
@@ -197,20 +197,21 @@ TEST_CASE("a tree that does not reach just the receivers' processes is none") {
   network.follow({{0, 5}, {3, 2}, {1, 1}, {4, 0}, {2, 0}, {7, 0}});
   network.follow({{1, 4}, {3, 2}, {0, 1}, {4, 0}, {2, 0}});
   network.follow({{0, 4}, {3, 9}, {1, 1}, {4, 0}, {2, 0}});
-  network.relays[0]->follow({epoch + 1, {{shown, {{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}}}}, 0});
-  network.relays[0]->follow({epoch, {{9, {{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}}}}, 0});
-  network.send(0, batch_of("a"));
+  network.relays[0]->follow(
+      {relay_epoch + 1, {{shown, {{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}}}}, 0});
+  network.relays[0]->follow({relay_epoch, {{9, {{0, 4}, {1, 3}, {2, 2}, {3, 1}, {4, 0}}}}, 0});
+  network.send(0, packet_of("a"));
   CHECK(network.on_the_way.size() == 4);
 }
 
 TEST_CASE("what was sent before an epoch comes to nothing in it") {
   Network network;
-  network.send(0, batch_of("of old"));
-  for (auto& relay : network.relays) relay->begin(epoch + 1, shape(), placement);
-  CHECK(network.relays[0]->send(epoch, 0, to_all(1), batch_of("late")).empty());
+  network.send(0, packet_of("of old"));
+  for (auto& relay : network.relays) relay->begin(relay_epoch + 1, shape(), relay_placement);
+  CHECK(network.relays[0]->send(relay_epoch, 0, to_all(1), packet_of("late")).empty());
   while (!network.on_the_way.empty()) network.arrive(0);
   CHECK(network.came.empty());
-  network.leave(network.relays[0]->send(epoch + 1, 0, to_all(0), batch_of("new")));
+  network.leave(network.relays[0]->send(relay_epoch + 1, 0, to_all(0), packet_of("new")));
   while (!network.on_the_way.empty()) network.arrive(0);
   CHECK(network.came[4] == std::vector<std::string>{"new"});
 }
@@ -227,7 +228,7 @@ TEST_CASE("the one that gets a packet's share gets what is left of it") {
 
 TEST_CASE("bytes that are no packet for all are refused") {
   Network network;
-  network.send(0, batch_of("a"));
+  network.send(0, packet_of("a"));
   const wire::Frame right = network.on_the_way[0].frame;
   Relay& relay = *network.relays[1];
   SUBCASE("for another process") {

@@ -7,54 +7,29 @@
 #include <utility>
 #include <vector>
 
+#include "run/packet/recorder.h"
 #include "run/replica/replica.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
+using piracema::runtime::testing::Recorder;
 
 namespace {
 
 using Sizes = std::vector<std::uint32_t>;
 
-Time clock_time{};
-
-/// Keeps the sizes of the batches that are sent; time goes on as the source says.
-class Recorder final : public Port {
- public:
-  void send(ReplicaId, Packet packet) override {
-    if (const auto* batch = std::get_if<Batch>(&packet)) sizes.push_back(batch->count);
-  }
-  void save(SnapshotId, std::uint64_t, store::PartContent) override {}
-  void save_piece(SnapshotId, Buffer) override {}
-  std::uint64_t unwritten() const override { return 0; }
-  void ended() override {}
-  void committed(SnapshotId) override {}
-  void first_output() override {}
-  void failed(std::optional<std::uint64_t>, std::string) override {}
-  void skipped(std::uint64_t, Bytes) override {}
-  bool wait(std::optional<Time>) override { return false; }
-  std::function<void()> waker() override {
-    return [] {};
-  }
-  Time now() override { return clock_time; }
-  WallTime wall_time() override { return {}; }
-
-  std::vector<std::uint32_t> sizes;
-};
-
 /// A source whose items take so long each, and a sink that is fast and has said so.
-struct Fixture {
-  explicit Fixture(std::uint32_t sinks = 1, BatchLimits limits = {}, ReplicaInit beginning = {})
+struct SlowSource {
+  explicit SlowSource(std::uint32_t sinks = 1, BatchLimits limits = {}, ReplicaInit beginning = {})
       : graph(pipeline(source("numbers",
                               [this] {
-                                if (late_items-- <= 0) clock_time += item_takes;
+                                if (late_items-- <= 0) port.clock += item_takes;
                                 made += 1;
                                 return std::optional<std::int64_t>(1);
                               }),
                        sink("drop", [](const std::int64_t&) {}).replicas(sinks).batch(limits))),
         plan(flow::make_plan(graph.shape)),
         replica(0, plan.replicas[0], graph, std::move(beginning), port, counters, nullptr) {
-    clock_time = {};
     replica.begin();
     replica.start();
     // Each time the batch doubles at most.
@@ -64,10 +39,13 @@ struct Fixture {
   void credit(ReplicaId from, std::uint32_t batches, std::uint32_t done) {
     replica.receive(from, Credit{batches, 1, done});
   }
-  std::vector<std::uint32_t> sent_by_step() {
-    port.sizes.clear();
+  /// The sizes of the batches.
+  Sizes sent_by_step() {
+    port.sent.clear();
     replica.step();
-    return port.sizes;
+    Sizes sizes;
+    for (const auto& [to, batch] : port.sent_of<Batch>()) sizes.push_back(batch.count);
+    return sizes;
   }
   /// By the first of so many steps that sends something.
   Sizes sent_by_steps(int most) {
@@ -90,7 +68,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("items that trickle leave at once, one by one, as long as somebody has asked") {
-  Fixture f;
+  SlowSource f;
   f.credit(1, 3, 0);
   for (int i = 0; i < 3; ++i) CHECK(f.sent_by_step() == Sizes{1});
   CHECK(f.sent_by_step().empty());
@@ -101,7 +79,7 @@ TEST_CASE("items that trickle leave at once, one by one, as long as somebody has
 
 TEST_CASE(
     "items that a message would cost more than leave while their receiver has nothing to do") {
-  Fixture f;
+  SlowSource f;
   f.item_takes = std::chrono::microseconds(5);
   f.credit(1, 4, 0);
   CHECK_FALSE(f.sent_by_steps(10).empty());
@@ -115,7 +93,7 @@ TEST_CASE(
 }
 
 TEST_CASE("one of several receivers that has nothing to do is enough for an item to leave") {
-  Fixture f(2);
+  SlowSource f(2);
   f.item_takes = std::chrono::microseconds(5);
   f.credit(1, 4, 0);
   CHECK_FALSE(f.sent_by_steps(10).empty());
@@ -125,7 +103,7 @@ TEST_CASE("one of several receivers that has nothing to do is enough for an item
 }
 
 TEST_CASE("items wait about a millisecond for company, if somebody has asked") {
-  Fixture f;
+  SlowSource f;
   f.item_takes = std::chrono::microseconds(5);
   f.credit(1, 4, 0);
   CHECK_FALSE(f.sent_by_steps(10).empty());
@@ -136,7 +114,7 @@ TEST_CASE("items wait about a millisecond for company, if somebody has asked") {
 }
 
 TEST_CASE("a source that becomes slow is not asked for as many items as when it was fast") {
-  Fixture f;
+  SlowSource f;
   f.credit(1, 1'000, 0);
   f.item_takes = std::chrono::nanoseconds(10);
   for (int i = 0; i < 20; ++i) f.sent_by_step();
@@ -149,7 +127,7 @@ TEST_CASE("a source that becomes slow is not asked for as many items as when it 
 }
 
 TEST_CASE("a source that was late and has caught up does not keep its next items back") {
-  Fixture f;
+  SlowSource f;
   f.credit(1, 1'000, 0);
   f.item_takes = std::chrono::nanoseconds(10);
   for (int i = 0; i < 20; ++i) f.sent_by_step();
@@ -162,7 +140,7 @@ TEST_CASE("a source that was late and has caught up does not keep its next items
 }
 
 TEST_CASE("a source that has two items at a time keeps none of them back for its next two") {
-  Fixture f;
+  SlowSource f;
   f.credit(1, 1'000, 0);
   f.item_takes = std::chrono::microseconds(200);
   for (int pair = 0; pair < 20; ++pair) {
@@ -173,7 +151,7 @@ TEST_CASE("a source that has two items at a time keeps none of them back for its
 }
 
 TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
-  Fixture by_items(1, {.items = 7});
+  SlowSource by_items(1, {.items = 7});
   by_items.credit(1, 100, 0);
   by_items.item_takes = Time{};
   for (int i = 0; i < 20; ++i) {
@@ -181,7 +159,7 @@ TEST_CASE("an edge may say how many items share a batch, and how many bytes") {
   }
   REQUIRE(by_items.made > 70);
 
-  Fixture by_bytes(1, {.bytes = 80});
+  SlowSource by_bytes(1, {.bytes = 80});
   by_bytes.credit(1, 100, 0);
   by_bytes.item_takes = Time{};
   for (int i = 0; i < 20; ++i) {
@@ -194,8 +172,8 @@ TEST_CASE(
     "the file of groups may say how many items share a batch to a group, whatever its edge has") {
   ReplicaInit beginning;
   beginning.batches = {{1, 7}, {2, 5}};
-  Fixture one(1, {.items = 9}, beginning), two(2, {}, beginning);
-  for (Fixture* f : {&one, &two}) {
+  SlowSource one(1, {.items = 9}, beginning), two(2, {}, beginning);
+  for (SlowSource* f : {&one, &two}) {
     f->credit(1, 100, 0);
     f->item_takes = Time{};
     // A batch that any of two may get has the lesser size.
@@ -207,7 +185,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an edge may say how long an item waits for company") {
-  Fixture f(1, {.linger = std::chrono::microseconds(300)});
+  SlowSource f(1, {.linger = std::chrono::microseconds(300)});
   f.item_takes = std::chrono::microseconds(5);
   f.credit(1, 4, 0);
   CHECK_FALSE(f.sent_by_steps(10).empty());

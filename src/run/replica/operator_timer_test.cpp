@@ -27,8 +27,8 @@ struct Alarm final : Operator {
 };
 
 /// A sink whose operator has a timer.
-struct Fixture {
-  Fixture() { timer.begin(alarm); }
+struct TimedSink {
+  TimedSink() { timer.begin(alarm); }
 
   Graph graph = pipeline(source("numbers", [] { return std::optional<std::int64_t>(); }),
                          sink("none", [](const std::int64_t&) {}));
@@ -44,7 +44,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a timer is called when it is due, and not before") {
-  Fixture f;
+  TimedSink f;
   CHECK_FALSE(f.timer.call());
   CHECK_FALSE(f.timer.left());
   f.alarm.next = WallTime(milliseconds(50));
@@ -57,7 +57,7 @@ TEST_CASE("a timer is called when it is due, and not before") {
 }
 
 TEST_CASE("a timer that is always due is called every other time") {
-  Fixture f;
+  TimedSink f;
   f.alarm.next = f.port.wall;
   CHECK(f.timer.call());
   CHECK_FALSE(f.timer.call());
@@ -65,14 +65,14 @@ TEST_CASE("a timer that is always due is called every other time") {
 }
 
 TEST_CASE("nobody sleeps for long towards a timer, as the clock may be set meanwhile") {
-  Fixture f;
+  TimedSink f;
   f.alarm.next = f.port.wall + std::chrono::hours(5);
   f.timer.call();
   CHECK(f.timer.left() == std::chrono::seconds(1));
 }
 
 TEST_CASE("an operator without a timer is not asked") {
-  Fixture f;
+  TimedSink f;
   Alarm silent;
   silent.has = false;
   silent.next = f.port.wall;

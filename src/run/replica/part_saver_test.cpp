@@ -20,7 +20,7 @@ struct Text final : Operator {
   std::string text = "seven";
 };
 
-struct Fixture {
+struct SavedSink {
   Graph graph = pipeline(source("numbers", [] { return std::optional<std::int64_t>(); }),
                          sink("none", [](const std::int64_t&) {}));
   flow::Plan plan = flow::make_plan(graph.shape);
@@ -34,7 +34,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a part says how far the replica had come, and has what the operator saved") {
-  Fixture f;
+  SavedSink f;
   const Buffer part = f.parts.plain_part(state::Stage::ended, f.text);
   const auto read = state::read_plain_part(part);
   REQUIRE(read);
@@ -44,7 +44,7 @@ TEST_CASE("a part says how far the replica had come, and has what the operator s
 }
 
 TEST_CASE("without states by key a part is saved at once, and nothing is left to be saved") {
-  Fixture f;
+  SavedSink f;
   Buffer part = f.parts.plain_part(state::Stage::running, f.text);
   f.parts.cut(4, 3, 10);
   CHECK(f.port.saved.empty());
@@ -56,7 +56,7 @@ TEST_CASE("without states by key a part is saved at once, and nothing is left to
 
 TEST_CASE("states by key are saved for a part of the time that items took, within bounds") {
   using namespace std::chrono_literals;
-  Fixture f;
+  SavedSink f;
   const Graph graph = pipeline(source("numbers", [] { return std::optional<std::int64_t>(); }),
                                sink("count", [](const std::int64_t&, std::int64_t& count) {
                                  count += 1;

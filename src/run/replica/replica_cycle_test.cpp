@@ -5,70 +5,18 @@
 #include <map>
 #include <string>
 
+#include "run/packet/recorder.h"
 #include "run/replica/replica.h"
+#include "run/sending/testing.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
 
 namespace {
 
 using Number = std::int64_t;
 using Numbers = std::vector<Number>;
-
-/// Keeps what a replica does; time stands still.
-class Recorder final : public Port {
- public:
-  void send(ReplicaId to, Packet packet) override { sent.emplace_back(to, std::move(packet)); }
-  void save(SnapshotId snapshot, std::uint64_t, store::PartContent part) override {
-    saved[snapshot] = std::move(part.data);
-  }
-  void save_piece(SnapshotId, Buffer) override {}
-  std::uint64_t unwritten() const override { return 0; }
-  void ended() override { has_ended = true; }
-  void committed(SnapshotId) override {}
-  void first_output() override {}
-  void failed(std::optional<std::uint64_t>, std::string why) override { failure = std::move(why); }
-  void skipped(std::uint64_t, Bytes) override {}
-  bool wait(std::optional<Time>) override { return false; }
-  std::function<void()> waker() override {
-    return [] {};
-  }
-  Time now() override { return Time{}; }
-  WallTime wall_time() override { return {}; }
-
-  Numbers numbers_to(ReplicaId receiver) const {
-    Numbers all;
-    for (const auto& [to, packet] : sent) {
-      const Batch* batch = std::get_if<Batch>(&packet);
-      if (batch == nullptr || to != receiver) continue;
-      BatchReader items(*batch);
-      for (std::uint32_t i = 0; i < batch->count; ++i) {
-        all.push_back(Codec<Number>::decode(items.next()));
-      }
-    }
-    return all;
-  }
-  template <class P>
-  int count_sent(ReplicaId receiver) const {
-    int count = 0;
-    for (const auto& [to, packet] : sent)
-      count += to == receiver && std::holds_alternative<P>(packet);
-    return count;
-  }
-  template <class P>
-  bool has_sent(ReplicaId receiver) const {
-    return count_sent<P>(receiver) > 0;
-  }
-
-  std::vector<std::pair<ReplicaId, Packet>> sent;
-  std::map<SnapshotId, Buffer> saved;
-  std::string failure;
-  bool has_ended = false;
-};
-
-std::optional<Number> none() { return std::nullopt; }
-Number same(const Number& n) { return n; }
-void drop(const Number&) {}
 
 /// Sums what comes back. A negative number makes it break the rules.
 struct Master {
@@ -87,11 +35,11 @@ struct Master {
 
 constexpr ReplicaId reader = 0, master = 1, worker = 2, writer = 3;
 
-struct Fixture {
-  explicit Fixture(ReplicaInit beginning = {})
-      : graph(pipeline(source("reader", none),
+struct MasterReplica {
+  explicit MasterReplica(ReplicaInit beginning = {})
+      : graph(pipeline(source("reader", nothing),
                        master_worker(node("master", Master{}), node("worker", same)),
-                       sink("writer", drop))),
+                       sink("writer", forget))),
         plan(flow::make_plan(graph.shape)),
         replica(master, plan.replicas[master], graph, std::move(beginning), port, counters,
                 nullptr) {
@@ -109,6 +57,28 @@ struct Fixture {
     for (const Number n : numbers) batch.add(0, n);
     replica.receive(from, std::move(batch));
   }
+  Numbers numbers_to(ReplicaId receiver) const {
+    Numbers all;
+    for (const auto& [to, batch] : port.sent_of<Batch>()) {
+      if (to != receiver) continue;
+      BatchReader items(batch);
+      for (std::uint32_t i = 0; i < batch.count; ++i) {
+        all.push_back(Codec<Number>::decode(items.next()));
+      }
+    }
+    return all;
+  }
+  template <class P>
+  int count_sent(ReplicaId receiver) const {
+    int count = 0;
+    for (const auto& [to, packet] : port.sent)
+      count += to == receiver && std::holds_alternative<P>(packet);
+    return count;
+  }
+  template <class P>
+  bool has_sent(ReplicaId receiver) const {
+    return count_sent<P>(receiver) > 0;
+  }
 
   Graph graph;
   flow::Plan plan;
@@ -120,39 +90,39 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("each output has its receivers, and items from a back edge have code of their own") {
-  Fixture f;
+  MasterReplica f;
   f.give(reader, {1, 2});
   f.run();
-  CHECK(f.port.numbers_to(worker) == Numbers{1, 2});
-  CHECK(f.port.numbers_to(writer).empty());
+  CHECK(f.numbers_to(worker) == Numbers{1, 2});
+  CHECK(f.numbers_to(writer).empty());
 }
 
 TEST_CASE("a cycle ends when a probe has met nothing, and the node after it at the very end") {
-  Fixture f;
+  MasterReplica f;
   f.give(reader, {1, 2});
   f.replica.receive(reader, EndOfStream{});
   f.run();
-  CHECK(f.port.has_sent<Probe>(worker));
-  CHECK_FALSE(f.port.has_sent<Probe>(writer));
+  CHECK(f.has_sent<Probe>(worker));
+  CHECK_FALSE(f.has_sent<Probe>(writer));
   f.give(worker, {1, 2});
   f.replica.receive(worker, Probe{1, 0});
   f.run();
-  CHECK_FALSE(f.port.has_sent<EndOfStream>(worker));
+  CHECK_FALSE(f.has_sent<EndOfStream>(worker));
   f.replica.receive(worker, Probe{2, 0});
   f.run();
-  CHECK(f.port.has_sent<EndOfStream>(worker));
+  CHECK(f.has_sent<EndOfStream>(worker));
   CHECK_FALSE(f.port.has_ended);
   // What the worker had left comes yet.
   f.give(worker, {10});
   f.replica.receive(worker, EndOfStream{});
   f.run();
   CHECK(f.port.has_ended);
-  CHECK(f.port.numbers_to(writer) == Numbers{13});
+  CHECK(f.numbers_to(writer) == Numbers{13});
 }
 
 TEST_CASE("after a round that met items a head waits until what it sent is done") {
-  Fixture f;
-  const auto probes = [&f] { return f.port.count_sent<Probe>(worker); };
+  MasterReplica f;
+  const auto probes = [&f] { return f.count_sent<Probe>(worker); };
   f.give(reader, {1, 2});
   f.replica.receive(reader, EndOfStream{});
   f.run();
@@ -166,28 +136,29 @@ TEST_CASE("after a round that met items a head waits until what it sent is done"
   CHECK(probes() == 2);
   f.replica.receive(worker, Probe{2, 0});
   f.run();
-  CHECK(f.port.has_sent<EndOfStream>(worker));
+  CHECK(f.has_sent<EndOfStream>(worker));
 }
 
 TEST_CASE("who emits into a cycle that has ended is told so by name") {
-  Fixture f;
+  MasterReplica f;
   f.replica.receive(reader, EndOfStream{});
   f.run();
   f.replica.receive(worker, Probe{1, 0});
   f.run();
   f.give(worker, {-1});
   f.run();
-  CHECK(f.port.failure == "'master' emits into its cycle, which has ended");
+  REQUIRE_FALSE(f.port.failures.empty());
+  CHECK(f.port.failures.back().second == "'master' emits into its cycle, which has ended");
 }
 
 TEST_CASE("the part of a head is its state and what was under way, and both come back") {
-  Fixture f;
+  MasterReplica f;
   f.give(worker, {100});
   f.run();
   f.replica.receive(reader, Barrier{1});
   f.run();
   CHECK(f.port.saved.empty());
-  CHECK(f.port.has_sent<Barrier>(worker));
+  CHECK(f.has_sent<Barrier>(worker));
   f.give(worker, {5});
   f.replica.receive(worker, Barrier{1});
   f.give(worker, {7});
@@ -197,23 +168,23 @@ TEST_CASE("the part of a head is its state and what was under way, and both come
   ReplicaInit beginning;
   beginning.state = f.port.saved.at(1);
   beginning.snapshot = 1;
-  Fixture again(std::move(beginning));
+  MasterReplica again(std::move(beginning));
   again.replica.receive(reader, EndOfStream{});
   again.replica.receive(worker, Probe{1, 0});
   again.run();
   again.replica.receive(worker, EndOfStream{});
   again.run();
-  CHECK(again.port.numbers_to(writer) == Numbers{105});
+  CHECK(again.numbers_to(writer) == Numbers{105});
 }
 
 TEST_CASE("a head to which no barrier can come any more begins the snapshot itself") {
-  Fixture f;
+  MasterReplica f;
   f.replica.trigger(1);
   f.run();
-  CHECK_FALSE(f.port.has_sent<Barrier>(worker));
+  CHECK_FALSE(f.has_sent<Barrier>(worker));
   f.replica.receive(reader, EndOfStream{});
   f.run();
-  CHECK(f.port.has_sent<Barrier>(worker));
+  CHECK(f.has_sent<Barrier>(worker));
   f.replica.receive(worker, Barrier{1});
   f.run();
   CHECK(f.port.saved.contains(1));
@@ -222,12 +193,13 @@ TEST_CASE("a head to which no barrier can come any more begins the snapshot itse
 TEST_CASE("what comes back gets its credit at once, up to a bound that is an error") {
   ReplicaInit beginning;
   beginning.back_bytes_max = 10'000;
-  Fixture f(std::move(beginning));
+  MasterReplica f(std::move(beginning));
   f.port.sent.clear();
   f.give(worker, {1});
-  CHECK(f.port.has_sent<Credit>(worker));
-  for (int i = 0; i < 100 && f.port.failure.empty(); ++i) f.give(worker, {1});
-  CHECK(f.port.failure.find("the cycle of 'master'") == 0);
+  CHECK(f.has_sent<Credit>(worker));
+  for (int i = 0; i < 100 && f.port.failures.empty(); ++i) f.give(worker, {1});
+  REQUIRE_FALSE(f.port.failures.empty());
+  CHECK(f.port.failures.back().second.find("the cycle of 'master'") == 0);
 }
 
 TEST_CASE("a vector is scattered in equal slices over the replicas that follow") {
@@ -236,7 +208,7 @@ TEST_CASE("a vector is scattered in equal slices over the replicas that follow")
                node("pass", [](const Numbers& all) { return all; }),
                farm("worker", 3, [](const Numbers& all) { return static_cast<Number>(all.size()); })
                    .scatter(),
-               sink("writer", drop));
+               sink("writer", forget));
   const auto plan = flow::make_plan(graph.shape);
   Recorder port;
   Counters counters;

@@ -8,8 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "run/sending/testing.h"
+
 using namespace piracema;
 using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
 
 namespace {
 
@@ -38,11 +41,7 @@ class Open final : public Lanes {
   bool skip(Bytes) override { return false; }
 };
 
-std::optional<std::int64_t> nothing() { return std::nullopt; }
-std::int64_t same(const std::int64_t& n) { return n; }
-void forget(const std::int64_t&) {}
-
-Graph graph_of(std::uint32_t workers, BatchLimits batch = {}) {
+Graph unordered_graph(std::uint32_t workers, BatchLimits batch = {}) {
   return pipeline(source("numbers", nothing), farm("same", workers, same).batch(batch),
                   sink("none", forget));
 }
@@ -55,7 +54,7 @@ Graph ordered_graph(std::uint32_t workers) {
 }  // namespace
 
 TEST_CASE("what any receiver may get collects in the lane behind those of each") {
-  const Graph graph = graph_of(3);
+  const Graph graph = unordered_graph(3);
   Open lanes(graph);
   REQUIRE(lanes.outputs() == 1);
   CHECK_FALSE(lanes.is_open(0));
@@ -72,7 +71,7 @@ TEST_CASE("what any receiver may get collects in the lane behind those of each")
 }
 
 TEST_CASE("a batch grows with what is heard of those who follow") {
-  const Graph graph = graph_of(1);
+  const Graph graph = unordered_graph(1);
   Open lanes(graph);
   CHECK(lanes.downstream_ns_per_item() == 0);
   lanes.heard(0, 1'000);
@@ -84,7 +83,7 @@ TEST_CASE("a batch grows with what is heard of those who follow") {
 }
 
 TEST_CASE("an item waits for company for as long as its edge says, from the last time on") {
-  const Graph graph = graph_of(1, {.linger = std::chrono::microseconds(300)});
+  const Graph graph = unordered_graph(1, {.linger = std::chrono::microseconds(300)});
   Open lanes(graph);
   const Time begin = std::chrono::seconds(1);
   CHECK(lanes.lingered(0, begin));
@@ -125,7 +124,7 @@ TEST_CASE("a batch that stays whole loses positions that say no more than its or
 }
 
 TEST_CASE("a sink has no output, and a lane all the same") {
-  const Graph graph = graph_of(1);
+  const Graph graph = unordered_graph(1);
   const flow::Plan plan = flow::make_plan(graph.shape);
   class OfSink final : public Lanes {
    public:

@@ -8,20 +8,17 @@
 #include <vector>
 
 #include "run/packet/recorder.h"
+#include "run/sending/testing.h"
 
 using namespace piracema;
 using namespace piracema::runtime;
-using piracema::runtime::testing::Recorder;
+using namespace piracema::runtime::testing;
 
 namespace {
 
-std::optional<std::int64_t> nothing() { return std::nullopt; }
-std::int64_t same(const std::int64_t& n) { return n; }
-void forget(const std::int64_t&) {}
-
 /// The sending side of the source, replica 0, of source > farm, replicas 1 and 2 > sink.
-struct Fixture {
-  explicit Fixture(bool ordered = false)
+struct SourceOutbox {
+  explicit SourceOutbox(bool ordered = false)
       : graph(pipeline(source("numbers", nothing), farm("same", 2, same), make_sink(ordered))),
         plan(flow::make_plan(graph.shape)),
         outbox(0, plan.replicas[0], graph, {}, port, nullptr) {}
@@ -40,7 +37,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a source stops when a lane is full, whatever its budget") {
-  Fixture f;
+  SourceOutbox f;
   f.outbox.begin_produce(100, Time(1'000));
   CHECK_FALSE(f.outbox.full());
   f.outbox.begin_item(0);
@@ -52,7 +49,7 @@ TEST_CASE("a source stops when a lane is full, whatever its budget") {
 }
 
 TEST_CASE("a source stops when its time is over") {
-  Fixture f;
+  SourceOutbox f;
   f.outbox.begin_produce(100, Time(1'000));
   f.outbox.begin_item(0);
   f.port.clock = Time(1'000);
@@ -61,7 +58,7 @@ TEST_CASE("a source stops when its time is over") {
 }
 
 TEST_CASE("more waits than may wait until somebody asks") {
-  Fixture f;
+  SourceOutbox f;
   f.outbox.emit(std::int64_t{1});
   CHECK_FALSE(f.outbox.must_wait());
   f.outbox.emit(std::int64_t{2});
@@ -73,7 +70,7 @@ TEST_CASE("more waits than may wait until somebody asks") {
 }
 
 TEST_CASE("an operator whose output is full waits, until its barrier is overdue") {
-  Fixture f;
+  SourceOutbox f;
   Outbox outbox(1, f.plan.replicas[1], f.graph, {}, f.port, nullptr);
   f.port.on_wait = [&](std::optional<Time> longest) {
     REQUIRE(longest == Time(50));
@@ -89,7 +86,7 @@ TEST_CASE("an operator whose output is full waits, until its barrier is overdue"
 }
 
 TEST_CASE("batches of an order are numbered, and no more leave than the window has") {
-  Fixture f(true);
+  SourceOutbox f(true);
   f.outbox.on_credit(1, {.batches = 1'000'000});
   std::uint64_t sent = 0;
   while (!f.outbox.must_wait()) {
@@ -105,7 +102,7 @@ TEST_CASE("batches of an order are numbered, and no more leave than the window h
 }
 
 TEST_CASE("what was passed by a barrier goes back to its lane, if there is one") {
-  Fixture f;
+  SourceOutbox f;
   Batch batch;
   batch.add(0, std::int64_t{6});
   CHECK(f.outbox.restore(1, batch));
@@ -121,7 +118,7 @@ TEST_CASE("what was passed by a barrier goes back to its lane, if there is one")
 }
 
 TEST_CASE("what is emitted behind the end is noticed, and not sent") {
-  Fixture f;
+  SourceOutbox f;
   f.outbox.end();
   CHECK_FALSE(f.outbox.emitted_after_end());
   f.outbox.emit(std::int64_t{1});

@@ -13,15 +13,15 @@ using piracema::runtime::testing::Recorder;
 
 namespace {
 
-Batch batch_of(std::int64_t value) {
+Batch single_item(std::int64_t value) {
   Batch batch;
   batch.add(static_cast<std::uint64_t>(value), value);
   return batch;
 }
 
 /// One output to replicas 4 and 5.
-struct Fixture {
-  explicit Fixture(Delivery delivery = Delivery::on_demand, bool in_cycle = false)
+struct TwoReceivers {
+  explicit TwoReceivers(Delivery delivery = Delivery::on_demand, bool in_cycle = false)
       : plan{.targets = {4, 5}, .in_cycle = in_cycle},
         queue(plan, {.to = 2, .delivery = delivery}, {}, port) {}
 
@@ -39,10 +39,10 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a batch waits for a credit, and a barrier for the batches before it") {
-  Fixture f;
-  f.queue.add(f.any, batch_of(1));
+  TwoReceivers f;
+  f.queue.add(f.any, single_item(1));
   f.queue.add(Barrier{.snapshot = 3}, Barrier::forever);
-  f.queue.add(1, batch_of(2));
+  f.queue.add(1, single_item(2));
   f.queue.pump();
   CHECK(f.port.sent.empty());
   CHECK(f.queue.batches() == 2);
@@ -61,8 +61,8 @@ TEST_CASE("a batch waits for a credit, and a barrier for the batches before it")
 }
 
 TEST_CASE("a barrier goes ahead of an end that waits, and is dropped behind one that has left") {
-  Fixture f;
-  f.queue.add(f.any, batch_of(1));
+  TwoReceivers f;
+  f.queue.add(f.any, single_item(1));
   f.queue.end();
   f.queue.end();
   f.queue.add(Barrier{.snapshot = 3}, Barrier::forever);
@@ -75,16 +75,16 @@ TEST_CASE("a barrier goes ahead of an end that waits, and is dropped behind one 
 }
 
 TEST_CASE("in a cycle an end stands for barriers even while it waits") {
-  Fixture f(Delivery::on_demand, true);
-  f.queue.add(f.any, batch_of(1));
+  TwoReceivers f(Delivery::on_demand, true);
+  f.queue.add(f.any, single_item(1));
   f.queue.end();
   f.queue.add(Barrier{.snapshot = 3}, Barrier::forever);
   CHECK_FALSE(f.queue.holds_barrier(3));
 }
 
 TEST_CASE("a barrier brings the patience that is left when it leaves") {
-  Fixture f;
-  f.queue.add(f.any, batch_of(1));
+  TwoReceivers f;
+  f.queue.add(f.any, single_item(1));
   f.queue.add(Barrier{.snapshot = 3}, Time(100));
   f.port.clock = Time(30);
   f.ask(0, 1);
@@ -93,11 +93,11 @@ TEST_CASE("a barrier brings the patience that is left when it leaves") {
 }
 
 TEST_CASE("a barrier that overtakes names what it passes, and not what came behind it") {
-  Fixture f;
-  f.queue.add(f.any, batch_of(1));
-  f.queue.add(1, batch_of(2));
+  TwoReceivers f;
+  f.queue.add(f.any, single_item(1));
+  f.queue.add(1, single_item(2));
   f.queue.add(Barrier{.snapshot = 3}, Time(100));
-  f.queue.add(f.any, batch_of(3));
+  f.queue.add(f.any, single_item(3));
   std::vector<std::size_t> passed;
   f.queue.overtake(3, [&](std::size_t receiver, const Batch&) { passed.push_back(receiver); });
   CHECK(passed == std::vector<std::size_t>{f.any, 1});
@@ -109,8 +109,8 @@ TEST_CASE("a barrier that overtakes names what it passes, and not what came behi
 }
 
 TEST_CASE("what all receivers get waits until each of them has asked") {
-  Fixture f(Delivery::broadcast);
-  f.queue.add(f.any, batch_of(1));
+  TwoReceivers f(Delivery::broadcast);
+  f.queue.add(f.any, single_item(1));
   f.ask(0, 1);
   CHECK(f.port.sent.empty());
   f.ask(1, 1);

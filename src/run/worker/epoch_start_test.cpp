@@ -9,7 +9,7 @@ using namespace piracema::runtime;
 
 namespace {
 
-struct Fixture {
+struct ReadyEpochs {
   std::vector<Epoch> ready;
   EpochStart start{[this](Epoch epoch) { ready.push_back(epoch); }};
 };
@@ -23,7 +23,7 @@ wire::Frame frame_of(Epoch epoch) {
 }  // namespace
 
 TEST_CASE("a process is ready when its replicas have begun and the others are connected") {
-  Fixture f;
+  ReadyEpochs f;
   CHECK_FALSE(f.start.left());
   CHECK_FALSE(f.start.all_connected());
   f.start.begin(3, 2, {{.slot = 1, .incarnation = 7}});
@@ -44,7 +44,7 @@ TEST_CASE("a process is ready when its replicas have begun and the others are co
 }
 
 TEST_CASE("a replica that has begun for an older epoch does not count") {
-  Fixture f;
+  ReadyEpochs f;
   f.start.begin(3, 1, {});
   f.start.begin(4, 1, {});
   f.start.begun(3);
@@ -54,7 +54,7 @@ TEST_CASE("a replica that has begun for an older epoch does not count") {
 }
 
 TEST_CASE("frames of an epoch to come are kept until it is asked for them") {
-  Fixture f;
+  ReadyEpochs f;
   f.start.begin(3, 1, {});
   wire::Frame now = frame_of(3), later = frame_of(4);
   CHECK_FALSE(f.start.keep_early(1, now));

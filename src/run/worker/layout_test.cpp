@@ -13,7 +13,7 @@ using namespace piracema::runtime;
 namespace {
 
 /// source, replica 0 > farm, replicas 1 and 2 > sink, replica 3.
-Graph graph_of(Delivery delivery = Delivery::on_demand) {
+Graph farm_graph(Delivery delivery = Delivery::on_demand) {
   Graph graph = pipeline(source("numbers", [] { return std::optional<std::int64_t>(); }),
                          farm("same", 2, [](const std::int64_t& n) { return n; }),
                          sink("none", [](const std::int64_t&) {}));
@@ -39,7 +39,7 @@ wire::Frame frame_of(ReplicaId from, ReplicaId to) {
 }  // namespace
 
 TEST_CASE("a layout stays as long as the numbers and the places of replicas do") {
-  const Graph graph = graph_of();
+  const Graph graph = farm_graph();
   const Layout layout(deploy_of({0, 0, 1, 1}), graph, 0);
   CHECK(layout.since == 5);
   CHECK(layout.local_count == 2);
@@ -51,7 +51,7 @@ TEST_CASE("a layout stays as long as the numbers and the places of replicas do")
 }
 
 TEST_CASE("a layout may have other numbers of replicas than the program") {
-  const Graph graph = graph_of();
+  const Graph graph = farm_graph();
   const Layout layout(deploy_of({0, 1, 1, 0, 0}, {1, 3, 1}), graph, 1);
   CHECK(layout.plan.replicas.size() == 5);
   CHECK(layout.node(3).name == "same");
@@ -60,7 +60,7 @@ TEST_CASE("a layout may have other numbers of replicas than the program") {
 }
 
 TEST_CASE("actors are made for the replicas that run here alone") {
-  const Graph graph = graph_of();
+  const Graph graph = farm_graph();
   Layout layout(deploy_of({0, 1, 1, 0}), graph, 1);
   std::vector<std::uint32_t> made;
   layout.add_actors([&](const flow::ReplicaPlan& replica) {
@@ -73,7 +73,7 @@ TEST_CASE("actors are made for the replicas that run here alone") {
 }
 
 TEST_CASE("a packet for a replica that is not here is refused") {
-  const Graph graph = graph_of();
+  const Graph graph = farm_graph();
   const Layout layout(deploy_of({0, 1, 1, 0}), graph, 1);
   for (const ReplicaId to : {ReplicaId{3}, ReplicaId{99}}) {
     const auto right = layout.check(0, frame_of(0, to), Packet(EndOfStream{}));
@@ -83,7 +83,7 @@ TEST_CASE("a packet for a replica that is not here is refused") {
 }
 
 TEST_CASE("a packet to all of a node has to come from one that broadcasts to it") {
-  const Graph graph = graph_of(Delivery::broadcast);
+  const Graph graph = farm_graph(Delivery::broadcast);
   const Layout layout(deploy_of({0, 1, 1, 0}), graph, 1);
   CHECK(layout.check_relayed(frame_of(0, 1)));
   CHECK_FALSE(layout.check_relayed(frame_of(0, 2)));

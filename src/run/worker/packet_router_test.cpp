@@ -26,8 +26,8 @@ class Sent final : public net::Transport {
 
 /// The router of a process, slot 9, that has no replicas; those of source > farm of 2 > sink are in
 /// slots 1, 2, 2 and 3.
-struct Fixture {
-  Fixture() {
+struct RoutingProcess {
+  RoutingProcess() {
     Deploy deploy;
     deploy.epoch = 5;
     deploy.placement = {1, 2, 2, 3};
@@ -49,7 +49,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a packet to a replica elsewhere goes to its process") {
-  Fixture f;
+  RoutingProcess f;
   f.router.route(5, 0, 3, Packet(EndOfStream{}));
   REQUIRE(f.transport.frames.size() == 1);
   CHECK(f.transport.frames[0].first == 3);
@@ -59,7 +59,7 @@ TEST_CASE("a packet to a replica elsewhere goes to its process") {
 }
 
 TEST_CASE("several packets leave in their order") {
-  Fixture f;
+  RoutingProcess f;
   std::vector<Addressed> packets;
   for (const ReplicaId to : {ReplicaId{1}, ReplicaId{2}, ReplicaId{3}, ReplicaId{1}}) {
     packets.push_back({to, Packet(EndOfStream{})});
@@ -71,13 +71,13 @@ TEST_CASE("several packets leave in their order") {
 }
 
 TEST_CASE("what a replica does by a plan that is over is dropped") {
-  Fixture f;
+  RoutingProcess f;
   f.router.route(4, 0, 3, Packet(EndOfStream{}));
   CHECK(f.transport.frames.empty());
 }
 
 TEST_CASE("a frame of an epoch to come is kept, and one of an older epoch or for nobody dropped") {
-  Fixture f;
+  RoutingProcess f;
   for (const Epoch epoch : {4, 5, 6}) {
     wire::Frame frame = to_frame(Packet(EndOfStream{}), epoch, 0, 3);
     f.router.on_frame(1, std::move(frame));
@@ -88,7 +88,7 @@ TEST_CASE("a frame of an epoch to come is kept, and one of an older epoch or for
 }
 
 TEST_CASE("the other processes are connected, where there are any") {
-  Fixture f;
+  RoutingProcess f;
   f.router.connect({{.slot = 1}, {.slot = 2}});
   CHECK(f.transport.connected == std::vector<Slot>{1, 2});
   f.router.set_transport(nullptr);

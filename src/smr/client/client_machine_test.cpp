@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "smr/order/messages/batch.h"
 #include "smr/order/messages/statements.h"
+#include "smr/testing.h"
 #include "wire/fields.h"
 
 namespace piracema::smr::client {
@@ -39,17 +40,11 @@ class OpenKeyring final : public Keyring {
   std::string members_;
 };
 
-View view_of(FaultModel model, std::uint32_t n) {
-  View view{.model = model, .f = 1};
-  for (ReplicaId id = 0; id < n; ++id) view.members.push_back({id, "", ""});
-  return view;
-}
-
 /// A machine, and the end of each of its wires.
 struct Desk {
   explicit Desk(FaultModel model, ClientId id = 7)
       : machine({.id = id, .operation_bytes_max = 100, .retry = {}, .first_number = 1'000},
-                view_of(model, model == FaultModel::crash ? 3 : 4), {}, keys) {
+                test_view(model, model == FaultModel::crash ? 3 : 4), {}, keys) {
     step(Tick{});
     for (const MemberInfo& member : machine.group().view().members) step(LinkUp{member.id});
   }
@@ -223,7 +218,7 @@ TEST_CASE("a view is believed if a quorum of the one before has signed it, and p
   desk.open(5);
   const Ticket ticket = desk.order("a");
   CHECK(as_text(desk.requests(1).at(0).proof) == "0123");
-  SignedView next{view_of(FaultModel::byzantine, 4), {}};
+  SignedView next{test_view(FaultModel::byzantine, 4), {}};
   next.view.id = 1;
   next.view.members.erase(next.view.members.begin());
   next.view.members.push_back({9, "", ""});

@@ -144,7 +144,7 @@ struct Group {
 };
 
 /// What one call has come to.
-struct Outcome {
+struct CallOutcome {
   std::optional<Result<Buffer>> result;
   ClientEngine::Done done() {
     return [this](Result<Buffer> value) { result.emplace(std::move(value)); };
@@ -156,7 +156,6 @@ struct Outcome {
 };
 
 Time soon(milliseconds time = milliseconds(100'000)) { return now() + time; }
-Buffer words(std::string_view text) { return Buffer(as_bytes(text)); }
 
 }  // namespace
 
@@ -183,11 +182,11 @@ TEST_CASE("a client is answered, many at a time, whatever the replicas may do") 
   for (const bool byzantine : {false, true}) {
     Group group(byzantine);
     const auto client = group.client();
-    std::vector<Outcome> outcomes(1'000);  // More than a session's window.
+    std::vector<CallOutcome> outcomes(1'000);  // More than a session's window.
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       client->order(Kind::ordered, 0, words(std::to_string(i)), soon(), outcomes[i].done());
     }
-    Outcome read;
+    CallOutcome read;
     client->read(words("read"), soon(), read.done());
     group.run_until([&] { return outcomes.back().result.has_value() && read.result; });
     for (std::size_t i = 0; i < outcomes.size(); ++i)
@@ -199,7 +198,7 @@ TEST_CASE("a client is answered, many at a time, whatever the replicas may do") 
 TEST_CASE("with crashes the leader alone is asked, and the next one when it changes") {
   Group group(false);
   const auto client = group.client();
-  Outcome first, second;
+  CallOutcome first, second;
   client->order(Kind::ordered, 0, words("a"), soon(), first.done());
   group.run_until([&] { return first.result.has_value(); });
   const std::size_t others = group.members[1]->submitted.size();
@@ -216,7 +215,7 @@ TEST_CASE("with crashes the leader alone is asked, and the next one when it chan
 TEST_CASE("a leader that dies is not waited for") {
   Group group(false);
   const auto client = group.client({.first = milliseconds(10'000)});
-  Outcome outcome;
+  CallOutcome outcome;
   group.run_until([&] { return client->standing().has_value() && client->links() == 3; });
   group.members[0]->answers = false;
   client->order(Kind::ordered, 0, words("a"), soon(), outcome.done());
@@ -241,7 +240,7 @@ TEST_CASE("one liar is outvoted, in what is ordered and in what is read") {
   Group group(true);
   group.members[0]->lies = true;
   const auto client = group.client();
-  Outcome ordered, read;
+  CallOutcome ordered, read;
   client->order(Kind::ordered, 0, words("truth"), soon(), ordered.done());
   client->read(words("truth"), soon(), read.done());
   group.run_until([&] { return ordered.result && read.result; });
@@ -254,7 +253,7 @@ TEST_CASE("a read on which too few agree is ordered") {
   group.members[0]->lies = true;
   group.members[1]->reads = false;
   const auto client = group.client();
-  Outcome read;
+  CallOutcome read;
   client->read(words("truth"), soon(), read.done());
   group.run_until([&] { return read.result.has_value(); });
   CHECK(read.text() == "truth");
@@ -264,7 +263,7 @@ TEST_CASE("a read on which too few agree is ordered") {
 TEST_CASE("an operation that takes too long is an error, and the client goes on") {
   Group group(false);
   const auto client = group.client({.first = milliseconds(50)});
-  Outcome late, next;
+  CallOutcome late, next;
   group.run_until([&] { return client->links() == 3; });
   group.run_until([&] { return group.members[0]->executed.size() == 1; });
   group.members[0]->answers = false;
@@ -280,7 +279,7 @@ TEST_CASE("an operation that takes too long is an error, and the client goes on"
 TEST_CASE("a client learns that its session had to make room, and opens another one") {
   Group group(false);
   const auto client = group.client();
-  Outcome lost, next;
+  CallOutcome lost, next;
   group.evicted = true;
   client->order(Kind::ordered, 0, words("a"), soon(), lost.done());
   group.run_until([&] { return lost.result.has_value(); });
@@ -296,7 +295,7 @@ TEST_CASE(
   for (const bool byzantine : {false, true}) {
     Group group(byzantine);
     const auto client = group.client({}, 8);
-    Outcome ordered, read, later;
+    CallOutcome ordered, read, later;
     client->order(Kind::ordered, 0, words("a"), soon(milliseconds(3'600'000)), ordered.done());
     client->read(words("b"), soon(milliseconds(3'600'000)), read.done());
     group.run_until([&] { return ordered.result && read.result; });
@@ -317,7 +316,7 @@ TEST_CASE("that replicas cannot be reached is no refusal") {
   group.kill(1);
   group.kill(2);
   const auto client = group.client({}, 8);
-  Outcome outcome;
+  CallOutcome outcome;
   client->order(Kind::ordered, 0, words("a"), soon(milliseconds(1'500)), outcome.done());
   group.run_until([&] { return outcome.result.has_value(); });
   CHECK(outcome.result->error().code == Errc::timeout);
@@ -326,7 +325,7 @@ TEST_CASE("that replicas cannot be reached is no refusal") {
 TEST_CASE("an oversized operation is refused where it is asked for") {
   Group group(false);
   const auto client = group.client();
-  Outcome large;
+  CallOutcome large;
   Buffer operation;
   operation.resize((1 << 20) + 1);
   client->order(Kind::ordered, 0, std::move(operation), soon(), large.done());
@@ -349,7 +348,7 @@ TEST_CASE("a client that floods waits in its own socket, and the next one is ser
   for (int i = 0; i < 60'000; ++i) flooder.link()->send(read_kind, head, as_bytes(operation));
 
   const auto client = group.client();
-  Outcome outcome;
+  CallOutcome outcome;
   client->order(Kind::ordered, 0, words("a"), soon(), outcome.done());
   group.run_until([&] { return outcome.result.has_value(); });
   CHECK(outcome.text() == "a");

@@ -8,9 +8,8 @@
 #include "smr/kv/testing.h"
 #include "smr/service/executor/key_executor.h"
 
-using namespace piracema;
-using namespace piracema::smr;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 namespace {
@@ -471,3 +470,5 @@ TEST_CASE("entries that no map has given are refused") {
   CHECK(refused({5, {{.key = "", .value = "", .created = 1, .changed = 1}}}));
   CHECK(refused({~Index{0}, {}}));
 }
+
+}  // namespace piracema::smr::kv

@@ -5,9 +5,8 @@
 
 #include "smr/kv/testing.h"
 
-using namespace piracema;
-using namespace piracema::smr;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 TEST_CASE("a transaction changes several entries at one place in the order") {
@@ -121,3 +120,5 @@ TEST_CASE("a transaction conflicts with who reads or writes its entries and with
   const Keys grant = keys(Grant{second});
   CHECK(std::count(both.reads.begin(), both.reads.end(), grant.writes.at(0)) == 1);
 }
+
+}  // namespace piracema::smr::kv

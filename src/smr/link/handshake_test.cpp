@@ -12,15 +12,15 @@ using namespace piracema::smr::testing;
 namespace {
 
 const PeerName server{PeerName::Role::replica, 1};
-const PeerName client{PeerName::Role::client, 7};
+const PeerName caller{PeerName::Role::client, 7};
 
 std::optional<PublicKey> known(const PeerName& name) {
-  if (name == client) return key_of(7).public_key();
+  if (name == caller) return key_of(7).public_key();
   return std::nullopt;
 }
 
 struct Pair {
-  Self near{"g", client, key_of(7)};
+  Self near{"g", caller, key_of(7)};
   Self far{"g", server, key_of(1)};
   Handshake dialler{near, server, key_of(1).public_key()};
   Handshake acceptor{far, known};
@@ -37,7 +37,7 @@ TEST_CASE("two that know each other agree on keys, which differ each time") {
     CHECK(*pair.dialler.take(answer, proof) == true);
     CHECK(*pair.acceptor.take(proof, none) == true);
     CHECK(none.empty());
-    CHECK(pair.acceptor.peer() == client);
+    CHECK(pair.acceptor.peer() == caller);
     CHECK(pair.dialler.keys().send == pair.acceptor.keys().receive);
     CHECK(pair.dialler.keys().receive == pair.acceptor.keys().send);
     CHECK(pair.dialler.keys().send != pair.dialler.keys().receive);

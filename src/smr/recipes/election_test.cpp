@@ -4,14 +4,11 @@
 
 #include "smr/recipes/testing.h"
 
-using namespace piracema;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 namespace {
-
-constexpr std::chrono::milliseconds at_once{0};
-const LeaseOptions for_long{.ttl = long_ttl};
 
 /// What an observer was told.
 class Seen {
@@ -89,3 +86,5 @@ TEST_CASE("a leader that is cut off is told so, and what it writes is refused") 
   CHECK(group.ask(Put{.key = "data", .value = "late", .fence = former}).status == Status::fenced);
   CHECK(group.ask(Put{.key = "data", .value = "new", .fence = bob.fence()}).status == Status::ok);
 }
+
+}  // namespace piracema::smr::kv

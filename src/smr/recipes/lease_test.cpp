@@ -2,8 +2,8 @@
 
 #include "smr/recipes/testing.h"
 
-using namespace piracema;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 TEST_CASE("a lease keeps itself alive, and its entries are there as long as it is") {
@@ -88,3 +88,5 @@ TEST_CASE("a lease that is too short or cannot be had is an error") {
   group.set_away(true);
   CHECK(Lease::grant(group, {}).error().code == Errc::timeout);
 }
+
+}  // namespace piracema::smr::kv

@@ -4,13 +4,11 @@
 
 #include "smr/recipes/testing.h"
 
-using namespace piracema;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 namespace {
-
-constexpr std::chrono::milliseconds at_once{0};
 
 LockOptions options_of(const std::string& holder, Calls* lost = nullptr) {
   return {.lease = {.ttl = long_ttl,
@@ -113,3 +111,5 @@ TEST_CASE("a lock of no name is refused, and one of an absent group is not had")
   group.set_away(true);
   CHECK(Lock::acquire(group, "lock", {}, at_once).error().code == Errc::timeout);
 }
+
+}  // namespace piracema::smr::kv

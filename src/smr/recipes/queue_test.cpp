@@ -3,13 +3,11 @@
 #include "base/text.h"
 #include "smr/recipes/testing.h"
 
-using namespace piracema;
-using namespace piracema::smr::kv;
+namespace piracema::smr::kv {
+
 using namespace piracema::smr::kv::testing;
 
 namespace {
-
-const LeaseOptions for_long{.ttl = long_ttl};
 
 Queue::Claim claim_of(Queue& queue) {
   auto claim = queue.claim();
@@ -134,3 +132,5 @@ TEST_CASE("a taker finds what is behind many items that others have") {
   for (int i = 0; i < 1'050; ++i) REQUIRE(claim_of(ann).item == concat(i));
   CHECK(taken(bob) == "1050");
 }
+
+}  // namespace piracema::smr::kv

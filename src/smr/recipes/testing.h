@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <piracema/smr/invoker.h>
+#include <piracema/smr/lease.h>
 
 #include <atomic>
 #include <chrono>
@@ -138,5 +139,7 @@ class Calls {
 constexpr std::chrono::milliseconds short_ttl{200};
 /// Nothing that depends on time happens to it during a test.
 constexpr std::chrono::minutes long_ttl{60};
+inline const LeaseOptions for_long{.ttl = long_ttl};
+constexpr std::chrono::milliseconds at_once{0};
 
 }  // namespace piracema::smr::kv::testing

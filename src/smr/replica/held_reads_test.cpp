@@ -10,7 +10,7 @@ using std::chrono::seconds;
 namespace {
 
 /// "news" is something to tell.
-struct Service final : Watchable {
+struct WatchedService final : Watchable {
   bool has_news(Bytes reply) const override { return as_text(reply) == "news"; }
 };
 
@@ -26,7 +26,7 @@ using Tokens = std::vector<std::uint64_t>;
 }  // namespace
 
 TEST_CASE("a read is held until there is news, and asked again when something was executed") {
-  const Service service;
+  const WatchedService service;
   HeldReads held(&service);
   held.add(7, Buffer(as_bytes("watch")), seconds(1));
   CHECK(held.next_look().has_value());
@@ -66,7 +66,7 @@ TEST_CASE("what can be no news is not looked at, if the service says so") {
 }
 
 TEST_CASE("what is executed while the service is asked is looked at as well") {
-  const Service service;
+  const WatchedService service;
   HeldReads held(&service);
   held.add(7, {}, seconds(1));
   CHECK(held.due(seconds(1)) == Tokens{7});
@@ -77,7 +77,7 @@ TEST_CASE("what is executed while the service is asked is looked at as well") {
 }
 
 TEST_CASE("a read that was held for its time is told that there is nothing") {
-  const Service service;
+  const WatchedService service;
   HeldReads held(&service);
   held.add(7, {}, seconds(1));
   CHECK(held.due(seconds(1)) == Tokens{7});
@@ -88,7 +88,7 @@ TEST_CASE("a read that was held for its time is told that there is nothing") {
 }
 
 TEST_CASE("to look takes a fifth of the time at most") {
-  const Service service;
+  const WatchedService service;
   HeldReads held(&service);
   held.add(7, {}, seconds(1));
   CHECK(held.due(seconds(1)) == Tokens{7});
@@ -101,7 +101,7 @@ TEST_CASE("to look takes a fifth of the time at most") {
 }
 
 TEST_CASE("what is more than may be held is answered at once, as where nothing is known of news") {
-  const Service service;
+  const WatchedService service;
   HeldReads full(&service);
   for (std::uint64_t token = 0; token <= HeldReads::held_max; ++token)
     full.add(token, {}, seconds(1));

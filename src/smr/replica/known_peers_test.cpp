@@ -36,8 +36,8 @@ std::vector<ReplicaId> met(const KnownPeers& peers) {
   return ids;
 }
 
-const PeerName replica(ReplicaId id) { return {PeerName::Role::replica, id}; }
-const PeerName client(ClientId id) { return {PeerName::Role::client, id}; }
+const PeerName replica_named(ReplicaId id) { return {PeerName::Role::replica, id}; }
+const PeerName client_named(ClientId id) { return {PeerName::Role::client, id}; }
 
 }  // namespace
 
@@ -48,13 +48,13 @@ TEST_CASE("a view that was proven is met before it rules, and the old members un
   CHECK(met(peers) == std::vector<ReplicaId>{1, 2, 3, 4, 9});
   REQUIRE(peers.meet().ok());
   CHECK(peers.is_member_host("10.0.0.4"));
-  CHECK(peers.key_of(replica(4)) == key_of(4).public_key());
+  CHECK(peers.key_of(replica_named(4)) == key_of(4).public_key());
 
   CHECK(peers.use(view_of(1, {1, 2, 4})));
   REQUIRE(peers.meet().ok());
   CHECK(met(peers) == std::vector<ReplicaId>{1, 2, 4, 9});
   CHECK_FALSE(peers.is_member_host("10.0.0.3"));
-  CHECK_FALSE(peers.key_of(replica(3)));
+  CHECK_FALSE(peers.key_of(replica_named(3)));
 }
 
 TEST_CASE("a replica that was taken out meets nobody; one that was never in does") {
@@ -72,28 +72,28 @@ TEST_CASE("a learner is known by its key until it is dismissed, and never this r
   auto peers = peers_of(1);
   CHECK(peers.admit({{learner_of(5), hex_key_of(5)}}).learners);
   REQUIRE(peers.meet().ok());
-  CHECK(peers.key_of(replica(5)) == key_of(5).public_key());
+  CHECK(peers.key_of(replica_named(5)) == key_of(5).public_key());
   CHECK(peers.admit({{learner_of(5), ""}}).learners);
-  CHECK_FALSE(peers.key_of(replica(5)));
+  CHECK_FALSE(peers.key_of(replica_named(5)));
   CHECK_FALSE(peers.admit({{learner_of(1), hex_key_of(7)}}).learners);
 }
 
 TEST_CASE("links of a client end when its key counts no more, and only then") {
   auto peers = peers_of(1);
   CHECK(peers.admit({{100, hex_key_of(50)}}).other_keys.empty());
-  CHECK(peers.key_of(client(100)) == key_of(50).public_key());
+  CHECK(peers.key_of(client_named(100)) == key_of(50).public_key());
   CHECK(peers.admit({{100, hex_key_of(50)}}).other_keys.empty());
   CHECK(peers.admit({{100, hex_key_of(51)}}).other_keys == std::vector<ClientId>{100});
   CHECK(peers.admit({{100, ""}}).other_keys == std::vector<ClientId>{100});
-  CHECK_FALSE(peers.key_of(client(100)));
+  CHECK_FALSE(peers.key_of(client_named(100)));
 }
 
 TEST_CASE("the process of a member is a client by the member's key, as long as it is a member") {
   auto peers = peers_of(1);
   REQUIRE(peers.meet().ok());
-  CHECK(peers.key_of(client(local_client_of(2))) == key_of(2).public_key());
+  CHECK(peers.key_of(client_named(local_client_of(2))) == key_of(2).public_key());
   peers.prove(view_of(1, {1, 3, 4}));
   peers.use(view_of(1, {1, 3, 4}));
   REQUIRE(peers.meet().ok());
-  CHECK_FALSE(peers.key_of(client(local_client_of(2))));
+  CHECK_FALSE(peers.key_of(client_named(local_client_of(2))));
 }

@@ -46,8 +46,6 @@ struct Place {
   }
 };
 
-Buffer text(const std::string& what) { return Buffer(as_bytes(what)); }
-
 }  // namespace
 
 TEST_CASE("operations wait for a session, then leave in their order, and are answered") {
@@ -62,9 +60,9 @@ TEST_CASE("operations wait for a session, then leave in their order, and are ans
   CHECK(place.submitted[1].session == 5);
   CHECK(place.submitted[1].client == local_client_of(3));
   CHECK(place.submitted[2].sequence == 2);
-  place.answer(place.submitted[2], text("of b"));
-  place.answer(place.submitted[1], text("of a"));
-  place.answer(place.submitted[1], text("twice"));
+  place.answer(place.submitted[2], words("of b"));
+  place.answer(place.submitted[1], words("of a"));
+  place.answer(place.submitted[1], words("twice"));
   CHECK(place.said == std::vector<std::string>{"of b", "of a"});
 }
 
@@ -73,9 +71,9 @@ TEST_CASE("no more is under way than the session remembers") {
   for (int i = 0; i < 5; ++i) place.ask(std::to_string(i));
   place.open(5, 2);
   CHECK(place.submitted.size() == 3);
-  place.answer(place.submitted[2], text("second"));
+  place.answer(place.submitted[2], words("second"));
   CHECK(place.submitted.size() == 3);  // The first still needs its place.
-  place.answer(place.submitted[1], text("first"));
+  place.answer(place.submitted[1], words("first"));
   REQUIRE(place.submitted.size() == 5);
   CHECK(as_text(place.submitted[4].operation) == "3");
 }
@@ -92,7 +90,7 @@ TEST_CASE("what is not answered is submitted again, and in the end an error") {
   place.client.tick(seconds(11));
   CHECK(place.said == std::vector<std::string>{"error"});
   // Its place in the session becomes free all the same.
-  place.answer(place.submitted[1], text("late"));
+  place.answer(place.submitted[1], words("late"));
   CHECK(place.said.size() == 1);
 }
 
@@ -132,7 +130,7 @@ TEST_CASE("a read is ordered where the replica does not lead") {
   Place place;
   place.ask("r", false);
   REQUIRE(place.reads.size() == 1);
-  place.client.read_reply(place.reads[0], true, text("read"));
+  place.client.read_reply(place.reads[0], true, words("read"));
   CHECK(place.said == std::vector<std::string>{"read"});
 
   place.ask("s", false);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "smr/testing.h"
 #include "wire/fields.h"
 
 using namespace piracema;
@@ -37,16 +38,10 @@ struct Watched {
                [this](Error why) { failure = std::move(why); }}) {}
 };
 
-View view_of_three() {
-  View view;
-  for (ReplicaId id = 0; id < 3; ++id) view.members.push_back({id, "", ""});
-  return view;
-}
-
 }  // namespace
 
 TEST_CASE("a replica that was here with another memory is refused, and ends when it is told") {
-  const View view = view_of_three();
+  const View view = test_view();
   Watched here(0, 10), before(1, 20), after(1, 21);
   before.watch.connected(0, false);
   REQUIRE(here.watch.received(1, before.sent[0].kind, before.sent[0].message, view));
@@ -71,7 +66,7 @@ TEST_CASE("a replica that was here with another memory is refused, and ends when
 }
 
 TEST_CASE("what was written down is known after a restart") {
-  const View view = view_of_three();
+  const View view = test_view();
   Watched first(0, 10), peer(1, 20), other(1, 21);
   peer.watch.connected(0, false);
   first.watch.received(1, peer.sent[0].kind, peer.sent[0].message, view);
@@ -84,7 +79,7 @@ TEST_CASE("what was written down is known after a restart") {
 }
 
 TEST_CASE("whoever is connected hears when silence begins and ends") {
-  const View view = view_of_three();
+  const View view = test_view();
   Watched here(0, 10, true);
   here.up = {2};
   Time now = std::chrono::seconds(1);
@@ -105,5 +100,5 @@ TEST_CASE("whoever is connected hears when silence begins and ends") {
 
 TEST_CASE("other messages are somebody else's") {
   Watched here(0, 10);
-  CHECK_FALSE(here.watch.received(1, 1, {}, view_of_three()));
+  CHECK_FALSE(here.watch.received(1, 1, {}, test_view()));
 }

@@ -37,7 +37,7 @@ std::string free_address() {
 }
 
 /// What the callbacks of all replicas have said.
-class Heard {
+class WordsHeard {
  public:
   struct Word {
     ReplicaId replica = 0;
@@ -130,7 +130,7 @@ class Trio {
     CAPTURE((changed ? "" : changed.error().message));
     REQUIRE(changed.ok());
   }
-  Heard& heard() { return heard_; }
+  WordsHeard& heard() { return heard_; }
   /// The others do not hear it any more; it hears them.
   void mute(ReplicaId replica) { muted_ = static_cast<int>(replica); }
 
@@ -156,7 +156,7 @@ class Trio {
 
   const Folder folder_;
   Configuration configuration_;
-  Heard heard_;
+  WordsHeard heard_;
   std::atomic<int> muted_ = -1;
   std::vector<std::unique_ptr<StateMachine>> machines_;
   std::vector<std::unique_ptr<ReplicaNode>> nodes_;
@@ -175,7 +175,7 @@ TEST_CASE(
     return !words.empty() && applied[0] >= instance && applied[1] >= instance &&
            applied[2] >= instance;
   }));
-  std::optional<Heard::Word> first;
+  std::optional<WordsHeard::Word> first;
   trio.heard().wait([&](const auto& words, auto&) {
     first = words.front();
     return true;
@@ -184,7 +184,7 @@ TEST_CASE(
   trio.mute(first->replica);
   CHECK(trio.heard().wait([&](const auto& words, auto&) {
     bool deposed = false, followed = false;
-    for (const Heard::Word& word : words) {
+    for (const WordsHeard::Word& word : words) {
       deposed = deposed || (word.replica == first->replica && !word.term);
       followed = followed || (word.replica != first->replica && word.term > first->term);
     }
@@ -195,7 +195,7 @@ TEST_CASE(
 TEST_CASE(
     "who leads on when another one goes is told the larger term, and not that it leads no longer") {
   Trio trio;
-  std::vector<Heard::Word> said;
+  std::vector<WordsHeard::Word> said;
   REQUIRE(trio.heard().wait([&](const auto& words, auto&) {
     said = words;
     return !words.empty();
@@ -207,7 +207,7 @@ TEST_CASE(
     return words.back().term >= std::uint64_t{1} << 32;
   }));
   REQUIRE(said.size() >= 2);
-  const Heard::Word before = said[said.size() - 2];
+  const WordsHeard::Word before = said[said.size() - 2];
   CHECK(before.replica == leader);
   CHECK(said.back().replica == leader);
   CHECK(before.term.has_value());
@@ -242,7 +242,7 @@ TEST_CASE(
     "operations of a replica's process are each executed once, also when the leader changes") {
   Trio trio;
   const auto leader = [&] {
-    std::optional<Heard::Word> first;
+    std::optional<WordsHeard::Word> first;
     trio.heard().wait([&](const auto& words, auto&) {
       if (!words.empty()) first = words.front();
       return !words.empty();

@@ -19,6 +19,8 @@ inline KeyPair key_of(std::uint8_t number) {
 
 inline std::string hex_key_of(std::uint8_t number) { return hex_of(key_of(number).public_key()); }
 
+inline Buffer words(std::string_view text) { return Buffer(as_bytes(text)); }
+
 /// Gone with the test.
 class Folder {
  public:

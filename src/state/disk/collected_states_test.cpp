@@ -27,8 +27,6 @@ constexpr std::uint64_t cases_in_memory = 20, cases_on_disk = 4;
 constexpr std::uint64_t cases_in_memory = 100, cases_on_disk = 10;
 #endif
 
-constexpr KeyGroups groups(16);
-
 /// All values, what they add up to, and which keys were written last.
 struct Values {
   MapState<std::int64_t, std::int64_t> of;
@@ -62,21 +60,21 @@ struct Forgets {
 };
 
 template <class V, bool expires = false>
-using InMemory = CollectedStates<KeyedRows<std::int64_t>, std::int64_t, V, expires>;
+using RowsInMemory = CollectedStates<KeyedRows<std::int64_t>, std::int64_t, V, expires>;
 template <class V, bool expires = false>
-struct OnDisk : CollectedStates<StoredRows<std::int64_t>, std::int64_t, V, expires> {
-  OnDisk() { this->lie_in(*place()); }
+struct RowsOnDisk : CollectedStates<StoredRows<std::int64_t>, std::int64_t, V, expires> {
+  RowsOnDisk() { this->lie_in(*place()); }
 };
 
 /// To a job what a table of numbers is: several keys are entries of the map of one.
 template <class States>
-class Numbers {
+class NumbersInRows {
  public:
   using State = Values;
   static std::int64_t key_of(std::int64_t key) { return key / 40; }
 
   struct Edited {
-    Numbers& in;
+    NumbersInRows& in;
     std::int64_t key;
     std::uint64_t mixed;
     void operator=(std::int64_t value) const {
@@ -171,7 +169,7 @@ void replay(States& states, const store::PartContent& part) {
 
 /// All that there is, in the order in which it is visited.
 template <class States>
-std::vector<std::int64_t> content(States& states) {
+std::vector<std::int64_t> content_of(States& states) {
   std::vector<std::int64_t> all;
   states.for_each([&](const std::int64_t& key, Values& values) {
     all.insert(all.end(), {key, values.sum});
@@ -223,7 +221,7 @@ void hand_over() {
   To to;
   to.states().own(groups, {0, 16});
   replay(to, Saved<From>(from).next());
-  CHECK(content(to) == content(from));
+  CHECK(content_of(to) == content_of(from));
   CHECK(to.states().size() == from.states().size());
 }
 
@@ -292,39 +290,39 @@ void check_ttl() {
 }  // namespace
 
 TEST_CASE("a job whose keys have maps goes on with what one map has, whatever was given up") {
-  run_jobs<Numbers<InMemory<Values>>>(cases_in_memory, true);
+  run_jobs<NumbersInRows<RowsInMemory<Values>>>(cases_in_memory, true);
 }
 
 TEST_CASE("the same with maps that lie on disk") {
   if (!is_there()) return;
-  run_jobs<Numbers<OnDisk<Values>>>(cases_on_disk, false);
+  run_jobs<NumbersInRows<RowsOnDisk<Values>>>(cases_on_disk, false);
 }
 
 TEST_CASE("an increment has the entries that have changed, and not what did not") {
-  check_increments<InMemory<Values>>();
-  if (is_there()) check_increments<OnDisk<Values>>();
+  check_increments<RowsInMemory<Values>>();
+  if (is_there()) check_increments<RowsOnDisk<Values>>();
 }
 
 TEST_CASE("a snapshot of maps in memory is one of maps on disk, and the other way round") {
-  hand_over<InMemory<Values>, InMemory<Values>>();
+  hand_over<RowsInMemory<Values>, RowsInMemory<Values>>();
   if (!is_there()) return;
-  hand_over<InMemory<Values>, OnDisk<Values>>();
-  hand_over<OnDisk<Values>, InMemory<Values>>();
+  hand_over<RowsInMemory<Values>, RowsOnDisk<Values>>();
+  hand_over<RowsOnDisk<Values>, RowsInMemory<Values>>();
 }
 
 TEST_CASE("a list grows and shrinks at both ends, and says where it has nothing") {
-  check_list<InMemory<ListState<std::string>>>();
-  if (is_there()) check_list<OnDisk<ListState<std::string>>>();
+  check_list<RowsInMemory<ListState<std::string>>>();
+  if (is_there()) check_list<RowsOnDisk<ListState<std::string>>>();
 }
 
 TEST_CASE("with its time to live all of a key goes") {
-  check_ttl<InMemory<Values, true>>();
-  if (is_there()) check_ttl<OnDisk<Values, true>>();
+  check_ttl<RowsInMemory<Values, true>>();
+  if (is_there()) check_ttl<RowsOnDisk<Values, true>>();
 }
 
 TEST_CASE(
     "many entries of one key are divided among segments, so that a cut saves some at a time") {
-  InMemory<Values> states;
+  RowsInMemory<Values> states;
   states.states().own(groups, {0, 16});
   for (std::int64_t entry = 0; entry < 100'000; ++entry) {
     with(states, 1, [&](Values& values) { values.of.put(entry, 1); });
@@ -338,7 +336,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a collection that `serialize` does not name cannot be used") {
-  InMemory<Forgets> states;
+  RowsInMemory<Forgets> states;
   states.states().own(groups, {0, 16});
   with(states, 1, [](Forgets& state) {
     state.named.put(1, 2);
@@ -376,9 +374,9 @@ TEST_CASE("rows that are none of this state are refused, in memory and on disk")
     replay(row_with(1, eight, eight));
     CHECK(states.states().size() == 2);
   };
-  InMemory<Values> memory;
+  RowsInMemory<Values> memory;
   refuses(memory);
   if (!is_there()) return;
-  OnDisk<Values> disk;
+  RowsOnDisk<Values> disk;
   refuses(disk);
 }

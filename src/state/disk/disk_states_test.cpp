@@ -23,8 +23,6 @@ constexpr std::uint64_t cases = 6;
 constexpr std::uint64_t cases = 30;
 #endif
 
-constexpr KeyGroups groups(16);
-
 template <class Key, class V>
 struct OnDisk : StoredTable<Key, V> {
   OnDisk() { this->lie_in(*place()); }

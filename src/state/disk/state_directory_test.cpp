@@ -13,18 +13,13 @@
 
 #include "base/testing.h"
 #include "base/text.h"
-#include "state/disk/rocks.h"
+#include "state/disk/state_place_testing.h"
 
 using namespace piracema;
 using state::StateDirectory;
+using state::testing::is_there;
 
 namespace {
-
-bool is_there() {
-  if (state::Rocks::load()) return true;
-  MESSAGE("SKIPPED: no RocksDB here: scripts/setup --with-rocksdb");
-  return false;
-}
 
 // Of processes, alive or not.
 std::size_t directories_in(const std::string& path) {
@@ -33,8 +28,8 @@ std::size_t directories_in(const std::string& path) {
       std::count_if(begin(all), end(all), [](const auto& entry) { return entry.is_directory(); }));
 }
 
-struct Numbers : detail::StoredTable<std::int64_t, std::int64_t> {
-  explicit Numbers(StatePlace& place) {
+struct StoredNumbers : detail::StoredTable<std::int64_t, std::int64_t> {
+  explicit StoredNumbers(StatePlace& place) {
     lie_in(place);
     states().own(KeyGroups(16), {0, 16});
   }
@@ -56,7 +51,7 @@ TEST_CASE("a process has a directory of its own, which goes with it") {
     REQUIRE(first);
     REQUIRE(second);
     CHECK(directories_in(path) == 2);
-    Numbers one(**first), other(**first), elsewhere(**second);
+    StoredNumbers one(**first), other(**first), elsewhere(**second);
     one.fill();
     CHECK(one.states().size() == 50'000);
     CHECK(other.states().size() == 0);
@@ -118,7 +113,7 @@ TEST_CASE("states that cannot be made say where") {
   REQUIRE(opened);
   std::filesystem::remove_all(folder.path() + "/states");
   try {
-    Numbers numbers(**opened);
+    StoredNumbers numbers(**opened);
     FAIL("it was made");
   } catch (const StateError& error) {
     CHECK(std::string(error.what()).starts_with(folder.path() + "/states"));

@@ -5,20 +5,22 @@
 
 #include "base/engine.h"
 #include "base/testing.h"
+#include "state/disk/rocks.h"
 #include "state/disk/state_directory.h"
 
 namespace piracema::state::testing {
 
-/// Where tests have states on disk, with little in memory; null where there is no RocksDB.
+/// Where tests have states on disk, with little in memory.
 inline StatePlace* place() {
   static const piracema::testing::ScratchDirectory folder;
   static const auto opened = StateDirectory::open(folder.path() + "/states", 4 << 20);
-  return opened ? opened->get() : nullptr;
+  REQUIRE(opened);
+  return opened->get();
 }
 
 /// A test that needs it says that it is skipped.
 inline bool is_there() {
-  if (place() != nullptr) return true;
+  if (Rocks::load()) return true;
   MESSAGE("SKIPPED: no RocksDB here: scripts/setup --with-rocksdb");
   return false;
 }

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 namespace {
 
 constexpr Time a_while = milliseconds(1);
-Time round_trip(Rank) { return milliseconds(20); }
+Time any_round_trip(Rank) { return milliseconds(20); }
 
 struct Flying {
   Rank from, to;
@@ -52,7 +52,7 @@ struct Net {
       const auto rank = static_cast<Rank>(random.below(graph.size));
       time += a_while;
       begin(rank);
-      for (auto& [to, bytes] : couriers[rank].due(time, round_trip)) {
+      for (auto& [to, bytes] : couriers[rank].due(time, any_round_trip)) {
         if (one_lost_in > 0 && random.below(one_lost_in) == 0) continue;
         air.push_back({rank, to, bytes});
         if (one_lost_in > 0 && random.chance(0.1)) air.push_back(air.back());

@@ -16,10 +16,10 @@
 
 using namespace piracema;
 using namespace piracema::coll;
-using testing::measure;
-using testing::ms;
-using testing::Ratios;
-using testing::Wan;
+using piracema::coll::testing::measure;
+using piracema::coll::testing::ms;
+using piracema::coll::testing::Ratios;
+using piracema::coll::testing::Wan;
 
 namespace {
 
@@ -101,9 +101,10 @@ TEST_CASE("as they are sent, in segments, large messages complete within 1.35 of
 
 // One broadcast from rank 12.
 TEST_CASE("on the paper's links the fast tree is at the bound, and the paper's near to it") {
-  const auto sites = testing::paper_sites();
-  for (const auto& [links, bound] : {std::pair{testing::paper_links(), 701.2 * ms},
-                                     {testing::paper_links_after_changes(), 392.7 * ms}}) {
+  const auto sites = piracema::coll::testing::paper_sites();
+  for (const auto& [links, bound] :
+       {std::pair{piracema::coll::testing::paper_links(), 701.2 * ms},
+        {piracema::coll::testing::paper_links_after_changes(), 392.7 * ms}}) {
     const TableCosts costs(links, 0.05 * ms, 0);
     CHECK(lower_bound(costs, 12) == doctest::Approx(bound).epsilon(0.001));
     CHECK(completion(fast_tree(costs, 12), costs) <= 1.01 * bound);
@@ -111,7 +112,7 @@ TEST_CASE("on the paper's links the fast tree is at the bound, and the paper's n
     CHECK(mst >= 1.01 * bound);
     CHECK(mst <= 1.03 * bound);
   }
-  const auto links = testing::paper_links_after_changes();
+  const auto links = piracema::coll::testing::paper_links_after_changes();
   const TableCosts costs(links, 0.05 * ms, 0);
   CHECK(completion(two_level_tree(sites, 12), costs) >
         25 * completion(fast_tree(costs, 12), costs));
@@ -150,8 +151,8 @@ TEST_CASE("over random changes a tree that follows them beats one of two levels 
 }
 
 TEST_CASE("sites are learnt from the links alone") {
-  const auto links = testing::paper_links();
-  CHECK(find_sites(TableCosts(links, 0, 0)) == testing::paper_sites());
+  const auto links = piracema::coll::testing::paper_links();
+  CHECK(find_sites(TableCosts(links, 0, 0)) == piracema::coll::testing::paper_sites());
 
   const LinkTable uniform(8, {0.1 * ms, 0});
   CHECK(find_sites(TableCosts(uniform, 0, 0)) == std::vector<std::uint32_t>(8, 0));

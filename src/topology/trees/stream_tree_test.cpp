@@ -8,7 +8,7 @@
 
 using namespace piracema;
 using namespace piracema::coll;
-using testing::ms;
+using piracema::coll::testing::ms;
 
 namespace {
 

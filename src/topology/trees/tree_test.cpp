@@ -10,7 +10,7 @@
 
 using namespace piracema;
 using namespace piracema::coll;
-using testing::ms;
+using piracema::coll::testing::ms;
 
 namespace {
 
@@ -58,7 +58,8 @@ TEST_CASE("bytes keep the sender busy as long as the link takes for them") {
 TEST_CASE("no order of the children completes earlier than the chosen one") {
   Random random(1);
   for (int i = 0; i < 200; ++i) {
-    const testing::Wan wan(testing::Wan::Kind::flat, 7, 1, random.unit() * 50 * ms, random.next());
+    const piracema::coll::testing::Wan wan(piracema::coll::testing::Wan::Kind::flat, 7, 1,
+                                           random.unit() * 50 * ms, random.next());
     Tree tree = random_tree(random, 7);
     order_children(tree, wan);
     CHECK(completion(tree, wan) == doctest::Approx(best_order(tree, wan)));
@@ -100,7 +101,7 @@ TEST_CASE("a binomial tree has the root send to the farthest first") {
 }
 
 TEST_CASE("in a tree of two levels a message enters each site once") {
-  const auto site_of = testing::paper_sites();
+  const auto site_of = piracema::coll::testing::paper_sites();
   const Tree tree = two_level_tree(site_of, 13);
   int entries = 0;
   for (Rank rank = 0; rank < 24; ++rank) {
@@ -148,7 +149,8 @@ TEST_CASE("of another tree that is needed which leads to those who are reached o
 TEST_CASE("a minimum spanning tree is no heavier than any other tree") {
   Random random(3);
   for (int i = 0; i < 100; ++i) {
-    const testing::Wan wan(testing::Wan::Kind::flat, 12, 1, 0, random.next());
+    const piracema::coll::testing::Wan wan(piracema::coll::testing::Wan::Kind::flat, 12, 1, 0,
+                                           random.next());
     double weight = 0;
     for (const auto& [a, b] : minimum_spanning_edges(wan)) weight += wan.cost(a, b).delay;
     for (int other = 0; other < 20; ++other) {

@@ -6,9 +6,6 @@ using namespace piracema::smr;
 
 namespace {
 
-constexpr FaultModel models[] = {FaultModel::crash, FaultModel::byzantine};
-std::uint32_t members(FaultModel model) { return model == FaultModel::crash ? 3 : 4; }
-
 std::size_t count_votes(const std::vector<LogRecord>& log, Instance instance) {
   std::size_t found = 0;
   for (const LogRecord& record : log) {
@@ -21,8 +18,8 @@ std::size_t count_votes(const std::vector<LogRecord>& log, Instance instance) {
 }  // namespace
 
 TEST_CASE("all replicas execute all requests in one order, in both models") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     for (ClientId client = 1; client <= 5; ++client) cluster.submit_some(client, 1, 20);
     cluster.run();
     CHECK(cluster.agreed().size() == 100);
@@ -69,15 +66,15 @@ TEST_CASE("several instances are open at once, and executed in order") {
 }
 
 TEST_CASE("a replica writes its vote down before it sends it") {
-  for (FaultModel model : models) {
+  for (FaultModel model : both_models) {
     TestAuthenticator auth(1);
-    Core core({}, 1, auth, Recovered{.view = test_view(model, members(model))});
+    Core core({}, 1, auth, Recovered{.view = test_view(model, members_of(model))});
     std::vector<Action> actions;
     core.step(Time{1}, Tick{}, actions);
     actions.clear();
     core.step(Time{2}, Received{0, message(Propose{1, 0, make_batch(1, {operation(1, 1, "x")})})},
               actions);
-    REQUIRE(actions.size() == 1 + members(model));
+    REQUIRE(actions.size() == 1 + members_of(model));
     const auto* persist = std::get_if<Persist>(&actions[0]);
     REQUIRE(persist);
     CHECK(std::get<ProposalTaken>(persist->record).instance == 1);

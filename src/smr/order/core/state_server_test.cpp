@@ -9,9 +9,9 @@ using namespace piracema::smr;
 
 namespace {
 
-constexpr Instance interval = view_delay;
+constexpr Instance checkpoints_every = view_delay;
 /// No further without a stable checkpoint.
-constexpr Instance mark = unstable_checkpoints_max * interval + view_delay;
+constexpr Instance mark = unstable_checkpoints_max * checkpoints_every + view_delay;
 
 bool is_vote_for_checkpoint(const Message& m) { return std::holds_alternative<CheckpointVote>(m); }
 
@@ -28,7 +28,7 @@ void note_gone(TestCluster& cluster, std::vector<Gone>& gone) {
 TEST_CASE(
     "nothing is ordered far above the last stable checkpoint, and more when there is another") {
   for (FaultModel model : both_models) {
-    TestCluster cluster(model, members_of(model), one_request_a_batch(interval));
+    TestCluster cluster(model, members_of(model), one_request_a_batch(checkpoints_every));
     cluster.lose = [](ReplicaId, ReplicaId, const Message& m) { return is_vote_for_checkpoint(m); };
     cluster.submit_some(1, 1, 500);
     cluster.run();
@@ -37,13 +37,13 @@ TEST_CASE(
     cluster.lose = nullptr;
     cluster.pass(milliseconds(1'000));
     CHECK(cluster.agreed().size() == 500);
-    CHECK(cluster.core(1).footprint().batches < interval);
+    CHECK(cluster.core(1).footprint().batches < checkpoints_every);
   }
 }
 
 TEST_CASE("a replica alone whose checkpoints are not stable falls behind, and fetches one") {
   for (FaultModel model : both_models) {
-    TestCluster cluster(model, members_of(model), one_request_a_batch(interval));
+    TestCluster cluster(model, members_of(model), one_request_a_batch(checkpoints_every));
     cluster.lose = [](ReplicaId, ReplicaId to, const Message& m) {
       return to == 2 && is_vote_for_checkpoint(m);
     };
@@ -63,7 +63,7 @@ TEST_CASE("a replica alone whose checkpoints are not stable falls behind, and fe
 
 TEST_CASE("votes that were lost for good are not missed where others have a proof") {
   for (FaultModel model : both_models) {
-    TestCluster cluster(model, members_of(model), one_request_a_batch(interval));
+    TestCluster cluster(model, members_of(model), one_request_a_batch(checkpoints_every));
     cluster.lose = [](ReplicaId, ReplicaId to, const Message& m) {
       return to == 2 && is_vote_for_checkpoint(m);
     };
@@ -71,7 +71,7 @@ TEST_CASE("votes that were lost for good are not missed where others have a proo
     cluster.submit_some(1, 1, mark + 10);
     cluster.pass(milliseconds(10'000));
     CHECK(cluster.agreed().size() == mark + 10);
-    CHECK(cluster.core(2).footprint().batches < interval);
+    CHECK(cluster.core(2).footprint().batches < checkpoints_every);
     CHECK(cluster.replicas[2].received.empty());
   }
 }

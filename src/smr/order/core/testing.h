@@ -15,6 +15,7 @@
 #include "smr/order/messages/digest.h"
 #include "smr/order/transfer/checkpoint.h"
 #include "smr/order/views/reconfiguration.h"
+#include "smr/testing.h"
 
 /// What the tests of the core share: replicas, and messages between them that arrive at once and
 /// in order unless the test says otherwise.
@@ -65,13 +66,6 @@ inline Request change_of_view(Sequence sequence, ViewChange change) {
   request.kind = Kind::reconfigure;
   request.operation = encode(std::move(change));
   return request;
-}
-
-inline View test_view(FaultModel model, std::uint32_t n) {
-  View view{.model = model};
-  view.f = (n - 1) / (model == FaultModel::byzantine ? 3 : 2);
-  for (ReplicaId id = 0; id < n; ++id) view.members.push_back({id, "r" + std::to_string(id), ""});
-  return view;
 }
 
 class TestCluster {

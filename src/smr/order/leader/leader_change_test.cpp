@@ -5,9 +5,6 @@ using namespace piracema::smr;
 
 namespace {
 
-constexpr FaultModel models[] = {FaultModel::crash, FaultModel::byzantine};
-std::uint32_t members(FaultModel model) { return model == FaultModel::crash ? 3 : 4; }
-
 template <class M>
 bool is(const Message& m) {
   return std::holds_alternative<M>(m);
@@ -16,8 +13,8 @@ bool is(const Message& m) {
 }  // namespace
 
 TEST_CASE("a leader whose process dies is replaced at once") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 5);
     cluster.run();
     cluster.kill(0);
@@ -32,8 +29,8 @@ TEST_CASE("a leader whose process dies is replaced at once") {
 }
 
 TEST_CASE("a leader that falls silent is replaced within its time") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 5);
     cluster.run();
     cluster.crash(0);
@@ -45,8 +42,8 @@ TEST_CASE("a leader that falls silent is replaced within its time") {
 }
 
 TEST_CASE("a leader that is idle, and one that is slow to find work, stay") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.pass(milliseconds(60'000));
     CHECK(cluster.core(1).regency() == 0);
   }
@@ -54,10 +51,10 @@ TEST_CASE("a leader that is idle, and one that is slow to find work, stay") {
 
 TEST_CASE("what was decided in regency 0 stays, though only the dead leader knows it") {
   // BFT-SMaRt takes "wrote nothing" for "wrote in epoch 0", and lets another batch take its place.
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     // The leader alone gets enough ACCEPTs; the last replica gets nothing at all.
-    const ReplicaId last = members(model) - 1;
+    const ReplicaId last = members_of(model) - 1;
     cluster.lose = [&](ReplicaId, ReplicaId to, const Message& m) {
       return to == last || (is<Accept>(m) && to != 0);
     };
@@ -77,10 +74,10 @@ TEST_CASE("what was decided in regency 0 stays, though only the dead leader know
 }
 
 TEST_CASE("all open instances survive a change of the leader in their order") {
-  for (FaultModel model : models) {
+  for (FaultModel model : both_models) {
     Settings settings;
     settings.batch_requests = 1;
-    TestCluster cluster(model, members(model), settings);
+    TestCluster cluster(model, members_of(model), settings);
     // The first instance is decided nowhere; those behind it everywhere.
     cluster.lose = [](ReplicaId, ReplicaId, const Message& m) {
       const auto* accept = std::get_if<Accept>(&m);
@@ -97,10 +94,10 @@ TEST_CASE("all open instances survive a change of the leader in their order") {
 }
 
 TEST_CASE("a hole that nobody can fill is filled with nothing, so that the rest is executed") {
-  for (FaultModel model : models) {
+  for (FaultModel model : both_models) {
     Settings settings;
     settings.batch_requests = 1;
-    TestCluster cluster(model, members(model), settings);
+    TestCluster cluster(model, members_of(model), settings);
     cluster.lose = [](ReplicaId, ReplicaId, const Message& m) {
       const auto* propose = std::get_if<Propose>(&m);
       return propose && propose->instance == 1;
@@ -117,10 +114,10 @@ TEST_CASE("a hole that nobody can fill is filled with nothing, so that the rest 
 }
 
 TEST_CASE("a leader that is far behind catches up before it leads, and is of use then") {
-  for (FaultModel model : models) {
+  for (FaultModel model : both_models) {
     Settings settings;
     settings.batch_requests = 1;
-    TestCluster cluster(model, members(model), settings);
+    TestCluster cluster(model, members_of(model), settings);
     cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
       return to == 1 || from == 1;
     };
@@ -136,10 +133,10 @@ TEST_CASE("a leader that is far behind catches up before it leads, and is of use
 }
 
 TEST_CASE("a leader that does not catch up gives the lead away") {
-  for (FaultModel model : models) {
+  for (FaultModel model : both_models) {
     Settings settings;
     settings.batch_requests = 1;
-    TestCluster cluster(model, members(model) + (model == FaultModel::crash ? 2 : 3), settings);
+    TestCluster cluster(model, members_of(model) + (model == FaultModel::crash ? 2 : 3), settings);
     cluster.lose = [](ReplicaId from, ReplicaId to, const Message&) {
       return to == 1 || from == 1;
     };
@@ -231,8 +228,8 @@ TEST_CASE("a client that convinces the leader alone stalls it, and the group goe
 }
 
 TEST_CASE("a leader that comes back does not lead the regency it may have forgotten") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 3);
     cluster.run();
     cluster.crash(0);
@@ -246,18 +243,18 @@ TEST_CASE("a leader that comes back does not lead the regency it may have forgot
 }
 
 TEST_CASE("a group that was stopped as a whole goes on from its logs") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 50);
     cluster.run();
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.crash(id);
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.start(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.crash(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.start(id);
     cluster.submit_some(1, 51, 60);
     cluster.pass(milliseconds(2'000));
     CHECK(cluster.agreed().size() == 60);
     // And again: now in a later regency, whose SYNC nobody remembers.
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.crash(id);
-    for (ReplicaId id = 0; id < members(model); ++id) cluster.start(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.crash(id);
+    for (ReplicaId id = 0; id < members_of(model); ++id) cluster.start(id);
     cluster.submit_some(1, 61, 70);
     cluster.pass(milliseconds(3'000));
     CHECK(cluster.agreed().size() == 70);
@@ -265,8 +262,8 @@ TEST_CASE("a group that was stopped as a whole goes on from its logs") {
 }
 
 TEST_CASE("a follower that comes back learns the regency and what it missed") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 5);
     cluster.run();
     cluster.crash(2);
@@ -296,8 +293,8 @@ TEST_CASE("a replica that nobody hears asks for no more than one regency") {
 
 // A machine that sleeps, a hypervisor that is busy.
 TEST_CASE("a group that stood still as a whole goes on under its leader") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     for (int i = 0; i < 5; ++i) {
       cluster.submit_some(1, 10 * i + 1, 10 * i + 5);
       cluster.pass(milliseconds(100));
@@ -306,7 +303,7 @@ TEST_CASE("a group that stood still as a whole goes on under its leader") {
       cluster.pass(milliseconds(100));
     }
     CHECK(cluster.agreed().size() == 50);
-    for (ReplicaId id = 0; id < members(model); ++id) {
+    for (ReplicaId id = 0; id < members_of(model); ++id) {
       CHECK(cluster.core(id).regency() == 0);
       for (const std::string& note : cluster.replicas[id].notes) CHECK(note == "");
     }
@@ -314,8 +311,8 @@ TEST_CASE("a group that stood still as a whole goes on under its leader") {
 }
 
 TEST_CASE("replicas that are always late still replace a leader that is gone") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 5);
     cluster.run();
     cluster.crash(0);
@@ -328,8 +325,8 @@ TEST_CASE("replicas that are always late still replace a leader that is gone") {
 }
 
 TEST_CASE("a leader that falls silent soon after another was killed is waited for no longer") {
-  for (FaultModel model : models) {
-    TestCluster cluster(model, members(model));
+  for (FaultModel model : both_models) {
+    TestCluster cluster(model, members_of(model));
     cluster.submit_some(1, 1, 5);
     cluster.run();
     cluster.kill(0);

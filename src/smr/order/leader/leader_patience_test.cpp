@@ -7,8 +7,7 @@ using namespace piracema::smr;
 
 namespace {
 
-const Settings settings;
-const Time silence = settings.silence_timeout;
+const milliseconds silence = Settings{}.silence_timeout;
 
 /// Its SYNC never came, however long it was waited for.
 void fail(LeaderPatience& patience, Time& now) {
@@ -19,22 +18,22 @@ void fail(LeaderPatience& patience, Time& now) {
 }  // namespace
 
 TEST_CASE("patience doubles with each change of the leader that fails") {
-  LeaderPatience patience(settings);
+  LeaderPatience patience{Settings{}};
   Time now(1'000'000);
   patience.start(now);
   CHECK(patience.silent_at() == now + silence);
   patience.wait_for_sync(now);
   fail(patience, now);
-  CHECK(patience.patient(settings.silence_timeout) == 2 * silence);
+  CHECK(patience.patient(silence) == 2 * silence);
   fail(patience, now);
-  CHECK(patience.patient(settings.silence_timeout) == 4 * silence);
+  CHECK(patience.patient(silence) == 4 * silence);
   // There is an end to that.
   for (int i = 0; i < 20; ++i) fail(patience, now);
-  CHECK(patience.patient(settings.silence_timeout) == 64 * silence);
+  CHECK(patience.patient(silence) == 64 * silence);
 }
 
 TEST_CASE("a leader that has worked for a while is replaced without a longer wait") {
-  LeaderPatience patience(settings);
+  LeaderPatience patience{Settings{}};
   Time now(1'000'000);
   patience.start(now);
   patience.wait_for_sync(now);
@@ -42,15 +41,15 @@ TEST_CASE("a leader that has worked for a while is replaced without a longer wai
   patience.begin(now);
   patience.begin_work(now);
   patience.hear(now + silence / 2, true);
-  CHECK(patience.patient(settings.silence_timeout) == 2 * silence);
+  CHECK(patience.patient(silence) == 2 * silence);
   patience.decided(now + silence, true);
-  CHECK(patience.patient(settings.silence_timeout) == silence);
+  CHECK(patience.patient(silence) == silence);
   patience.enter(now + 9 * silence, {.synced = true, .followed = true, .some_wait = true});
-  CHECK(patience.patient(settings.silence_timeout) == silence);
+  CHECK(patience.patient(silence) == silence);
 }
 
 TEST_CASE("what the leader had no part in is no work of its") {
-  LeaderPatience patience(settings);
+  LeaderPatience patience{Settings{}};
   Time now(1'000'000);
   patience.start(now);
   patience.wait_for_sync(now);
@@ -59,11 +58,11 @@ TEST_CASE("what the leader had no part in is no work of its") {
   patience.begin_work(now);
   patience.decided(now + 2 * silence, false);
   CHECK(patience.goes_on(now + 2 * silence));
-  CHECK(patience.patient(settings.silence_timeout) == 2 * silence);
+  CHECK(patience.patient(silence) == 2 * silence);
 }
 
 TEST_CASE("a replica forgives its own lateness, but not a third time in a row") {
-  LeaderPatience patience(settings);
+  LeaderPatience patience{Settings{}};
   Time now(1'000'000);
   patience.start(now);
   now += 10 * silence;

@@ -25,20 +25,19 @@ std::optional<std::string> lead(LeaderRate& rate, Time& now, ReplicaId leader, T
   return std::nullopt;
 }
 
-const Settings settings;
 constexpr milliseconds slow{100}, fast{1};
 
 }  // namespace
 
 TEST_CASE("a leader under which nothing waits for long leads on, however long that is") {
-  LeaderRate rate(settings);
+  LeaderRate rate{Settings{}};
   Time now{};
   CHECK_FALSE(lead(rate, now, 0, fast, std::chrono::seconds(100)));
   CHECK(*rate.rate_of(0) == doctest::Approx(1'000).epsilon(0.01));
 }
 
 TEST_CASE("a leader that stands still most of the time is replaced, and again when it is back") {
-  LeaderRate rate(settings);
+  LeaderRate rate{Settings{}};
   Time now{};
   const auto why = lead(rate, now, 0, slow, std::chrono::seconds(100));
   REQUIRE(why);
@@ -52,7 +51,7 @@ TEST_CASE("a leader that stands still most of the time is replaced, and again wh
 }
 
 TEST_CASE("a group that is slow under every leader tries each once and comes to rest") {
-  LeaderRate rate(settings);
+  LeaderRate rate{Settings{}};
   Time now{};
   for (ReplicaId leader = 0; leader < 3; ++leader) {
     CHECK(lead(rate, now, leader, slow, std::chrono::seconds(100)));
@@ -61,7 +60,7 @@ TEST_CASE("a group that is slow under every leader tries each once and comes to 
 }
 
 TEST_CASE("a leader that leaves requests out is compared with others, though it orders the rest") {
-  LeaderRate rate(settings);
+  LeaderRate rate{Settings{}};
   Time now{};
   CHECK(lead(rate, now, 0, milliseconds(3), std::chrono::seconds(100), true));
   for (ReplicaId leader = 1; leader < 4; ++leader) {
@@ -73,7 +72,7 @@ TEST_CASE("a leader that leaves requests out is compared with others, though it 
 }
 
 TEST_CASE("nobody is judged by the time in which nothing was asked for") {
-  LeaderRate rate(settings);
+  LeaderRate rate{Settings{}};
   Time now{};
   rate.begin(now, 0);
   for (int i = 0; i < 1'000; ++i) {

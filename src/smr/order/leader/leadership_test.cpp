@@ -2,21 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "smr/testing.h"
+
 using namespace piracema::smr;
-
-namespace {
-
-View three() {
-  View view;
-  for (const ReplicaId id : {0, 1, 2}) view.members.push_back({id, "", ""});
-  return view;
-}
-
-}  // namespace
 
 TEST_CASE("the first leader leads at once, a later one when its regency has begun") {
   const FormerLife life(false);
-  const Membership first(0, three()), second(1, three());
+  const Membership first(0, test_view()), second(1, test_view());
   CHECK(Leadership(first, life).leads());
   Leadership leadership(second, life);
   CHECK_FALSE(leadership.leads());
@@ -29,7 +21,7 @@ TEST_CASE("the first leader leads at once, a later one when its regency has begu
 
 TEST_CASE("who has forgotten, or is no member, neither votes nor leads") {
   const FormerLife knows(false), forgot(true);
-  const Membership member(0, three()), stranger(7, three());
+  const Membership member(0, test_view()), stranger(7, test_view());
   CHECK(Leadership(member, knows).votes());
   CHECK_FALSE(Leadership(member, forgot).votes());
   CHECK_FALSE(Leadership(member, forgot).leads());
@@ -38,7 +30,7 @@ TEST_CASE("who has forgotten, or is no member, neither votes nor leads") {
 
 TEST_CASE("a leader that was in its regency before does not lead it again") {
   FormerLife life(false);
-  const Membership members(0, three());
+  const Membership members(0, test_view());
   Leadership leadership(members, life);
   life.was_in(3);
   leadership.recover_entered(3);
@@ -50,7 +42,7 @@ TEST_CASE("a leader that was in its regency before does not lead it again") {
 
 TEST_CASE("what was asked for is remembered by the log, until another view rules") {
   const FormerLife life(false);
-  const Membership members(0, three());
+  const Membership members(0, test_view());
   Leadership leadership(members, life);
   leadership.recover_stop(2);
   CHECK_FALSE(leadership.content());

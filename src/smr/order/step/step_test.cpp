@@ -2,21 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include "smr/testing.h"
+
 using namespace piracema;
 using namespace piracema::smr;
 
-namespace {
-
-View three() {
-  View view;
-  for (const ReplicaId id : {0, 1, 2}) view.members.push_back({id, "", ""});
-  return view;
-}
-
-}  // namespace
-
 TEST_CASE("a message to the others does not go to this replica, and one to all does") {
-  const Membership members(1, three());
+  const Membership members(1, test_view());
   Step step(members);
   std::vector<Action> out;
   step.begin(Time(1), out);
@@ -31,7 +23,7 @@ TEST_CASE("a message to the others does not go to this replica, and one to all d
 }
 
 TEST_CASE("what is replayed is not persisted again") {
-  const Membership members(1, three());
+  const Membership members(1, test_view());
   Step step(members);
   std::vector<Action> out;
   step.begin(Time(1), out);
@@ -44,7 +36,7 @@ TEST_CASE("what is replayed is not persisted again") {
 }
 
 TEST_CASE("a replica that halts says why, and stays halted") {
-  const Membership members(1, three());
+  const Membership members(1, test_view());
   Step step(members);
   std::vector<Action> out;
   step.begin(Time(1), out);

@@ -2,22 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "smr/testing.h"
+
 namespace piracema::smr {
 
 using std::chrono::milliseconds;
 
-namespace {
-
-View view_of(FaultModel model, std::uint32_t n) {
-  View view{.model = model};
-  for (ReplicaId i = 0; i < n; ++i) view.members.push_back({i, "", ""});
-  return view;
-}
-
-}  // namespace
-
 TEST_CASE("a newcomer is near when it is where the furthest member was half a second ago") {
-  Newcomers newcomers(view_of(FaultModel::crash, 3), {3});
+  Newcomers newcomers(test_view(), {3});
   CHECK(newcomers.waits_for() == "no member says how far the group is");
   newcomers.told(Time{}, 3, {.decided = 5'000});
   CHECK_FALSE(newcomers.are_near());
@@ -34,7 +26,7 @@ TEST_CASE("a newcomer is near when it is where the furthest member was half a se
 }
 
 TEST_CASE("one member that lies keeps nobody waiting, and lets nobody in") {
-  Newcomers newcomers(view_of(FaultModel::byzantine, 4), {4});
+  Newcomers newcomers(test_view(FaultModel::byzantine, 4), {4});
   newcomers.told(Time{}, 4, {.decided = 100});
   newcomers.told(Time{}, 0, {.decided = 1'000'000'000});
   CHECK_FALSE(newcomers.are_near());  // One word is none.
@@ -46,14 +38,14 @@ TEST_CASE("one member that lies keeps nobody waiting, and lets nobody in") {
 }
 
 TEST_CASE("what is not proven to strangers yet keeps no newcomer out") {
-  Newcomers newcomers(view_of(FaultModel::byzantine, 4), {4});
+  Newcomers newcomers(test_view(FaultModel::byzantine, 4), {4});
   newcomers.told(Time{}, 4, {.decided = 64});
   for (ReplicaId member = 0; member < 4; ++member) newcomers.told(Time{}, member, {.decided = 96});
   CHECK(newcomers.are_near());
 }
 
 TEST_CASE("all that are added are waited for, and what is said of each is what it lacks") {
-  Newcomers newcomers(view_of(FaultModel::crash, 3), {3, 4, 5, 6});
+  Newcomers newcomers(test_view(), {3, 4, 5, 6});
   newcomers.told(Time{}, 0, {.decided = 90'000});
   newcomers.told(Time{}, 3, {.decided = 90'000});
   newcomers.told(Time{}, 4, {.pieces = 12, .of = 400});
@@ -66,7 +58,7 @@ TEST_CASE("all that are added are waited for, and what is said of each is what i
 }
 
 TEST_CASE("each step of a newcomer is told from standing still") {
-  Newcomers newcomers(view_of(FaultModel::crash, 3), {3});
+  Newcomers newcomers(test_view(), {3});
   newcomers.told(Time{}, 0, {.decided = 90'000});
   CHECK(newcomers.steps() == 0);
   newcomers.told(Time{}, 3, {.pieces = 1, .of = 10});
@@ -79,7 +71,7 @@ TEST_CASE("each step of a newcomer is told from standing still") {
 }
 
 TEST_CASE("where nobody is added nobody is waited for") {
-  CHECK(Newcomers(view_of(FaultModel::crash, 3), {}).are_near());
+  CHECK(Newcomers(test_view(), {}).are_near());
 }
 
 }  // namespace piracema::smr

@@ -22,8 +22,8 @@ ViewChange add(ReplicaId id, ViewId from = 0) {
   return one;
 }
 
-struct Group {
-  explicit Group(FaultModel model, std::uint32_t n) : view(state_view(model, n)) {
+struct ChangingGroup {
+  explicit ChangingGroup(FaultModel model, std::uint32_t n) : view(state_view(model, n)) {
     for (ReplicaId id = 0; id < n + 1; ++id) keys.push_back(std::make_unique<StateKeys>(id));
     for (ReplicaId id = 0; id < n + 1; ++id) {
       members.push_back(std::make_unique<Reconfiguration>(id, *keys[id], view, milliseconds(100)));
@@ -133,7 +133,7 @@ TEST_CASE("a change from which no view comes is refused in one line") {
 }
 
 TEST_CASE("a view rules view_delay instances after its decision, on every replica alike") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   group.decide(5, change(add(3)));
   Reconfiguration& one = *group.members[0];
   CHECK(one.next_from() == 5 + view_delay + 1);
@@ -149,7 +149,7 @@ TEST_CASE("a view rules view_delay instances after its decision, on every replic
 }
 
 TEST_CASE("while a change waits another one is refused, and an operation of another kind is none") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   group.decide(4, change(add(9), Kind::ordered));
   CHECK_FALSE(group.members[0]->next());
   group.decide(5, change(add(3)));
@@ -159,7 +159,7 @@ TEST_CASE("while a change waits another one is refused, and an operation of anot
 }
 
 TEST_CASE("a quorum of the old view signs the new one, and who knows the old one believes it") {
-  Group group(FaultModel::byzantine, 4);
+  ChangingGroup group(FaultModel::byzantine, 4);
   group.decide(5, change(add(4)));
   for (ReplicaId id = 0; id < 4; ++id) CHECK(group.members[id]->since(0).size() == 1);
   const SignedView signed_view = group.members[0]->since(0)[0];
@@ -175,7 +175,7 @@ TEST_CASE("a quorum of the old view signs the new one, and who knows the old one
 }
 
 TEST_CASE("a view with too few signatures, of strangers or of one member often, is not believed") {
-  Group group(FaultModel::byzantine, 4);
+  ChangingGroup group(FaultModel::byzantine, 4);
   View next = *next_view(group.view, encode(add(4)));
   const auto signed_by_these = [&](const std::vector<ReplicaId>& who) {
     SignedView one{next, {}};
@@ -193,7 +193,7 @@ TEST_CASE("a view with too few signatures, of strangers or of one member often, 
 }
 
 TEST_CASE("with crash faults one old member is enough, whoever else crashed before it had signed") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   Reconfiguration& left = *group.members[1];
   std::vector<Action> out;
   left.decided(Time{}, 5, *change(add(3)), out);
@@ -208,7 +208,7 @@ TEST_CASE("with crash faults one old member is enough, whoever else crashed befo
 }
 
 TEST_CASE("a chain of views is believed link by link, and not past a missing one") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   std::vector<SignedView> chain;
   View last = group.view;
   for (ViewId id = 0; id < 3; ++id) {
@@ -230,7 +230,7 @@ TEST_CASE("a chain of views is believed link by link, and not past a missing one
 }
 
 TEST_CASE("signatures that were lost are asked for again, also after a restart") {
-  Group group(FaultModel::byzantine, 4);
+  ChangingGroup group(FaultModel::byzantine, 4);
   std::vector<Action> out, other;
   Reconfiguration& alone = *group.members[0];
   alone.decided(Time{}, 5, *change(add(4)), out);
@@ -261,7 +261,7 @@ TEST_CASE("signatures that were lost are asked for again, also after a restart")
 }
 
 TEST_CASE("with crash faults a view that was read from the log is signed without others") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   Reconfiguration& again = *group.members[0];
   again.recover(ViewScheduled{5 + view_delay + 1, *next_view(group.view, encode(add(3)))});
   again.tick(Time{}, group.out);
@@ -270,7 +270,7 @@ TEST_CASE("with crash faults a view that was read from the log is signed without
 }
 
 TEST_CASE("who is no member when a change is decided asks for its proof, and its word counts not") {
-  Group group(FaultModel::crash, 3);
+  ChangingGroup group(FaultModel::crash, 3);
   std::vector<Action> out;
   Reconfiguration& added = *group.members[3];
   added.decided(Time{}, 5, *change(add(3)), out);

@@ -10,18 +10,18 @@ namespace {
 using std::chrono::microseconds;
 
 // A window of 100 that two threads could do in 50 steps.
-constexpr std::size_t tasks = 100;
+constexpr std::size_t window_tasks = 100;
 constexpr Prospect halves{.steps = 50, .handovers = 1};
 
 // In how many of so many windows threads were used.
 int windows_with_threads(Thrift& thrift, int windows, Time alone, Time together) {
   int used = 0;
   for (int i = 0; i < windows; ++i) {
-    if (thrift.may_pay(tasks) && thrift.pays(tasks, halves)) {
-      thrift.learn_together(tasks, together, 2 * together);
+    if (thrift.may_pay(window_tasks) && thrift.pays(window_tasks, halves)) {
+      thrift.learn_together(window_tasks, together, 2 * together);
       used += 1;
     } else {
-      thrift.learn_alone(tasks, alone);
+      thrift.learn_alone(window_tasks, alone);
     }
   }
   return used;
@@ -31,17 +31,17 @@ int windows_with_threads(Thrift& thrift, int windows, Time alone, Time together)
 
 TEST_CASE("short operations are done alone, without a look at them") {
   Thrift thrift(Prices{});
-  thrift.learn_alone(tasks, microseconds(20));
-  CHECK_FALSE(thrift.may_pay(tasks));
-  thrift.learn_alone(tasks, microseconds(20));
+  thrift.learn_alone(window_tasks, microseconds(20));
+  CHECK_FALSE(thrift.may_pay(window_tasks));
+  thrift.learn_alone(window_tasks, microseconds(20));
   CHECK(windows_with_threads(thrift, 100, microseconds(20), microseconds(10)) == 0);
 }
 
 TEST_CASE("a chain of conflicts is done alone, however long its operations are") {
   Thrift thrift(Prices{});
-  thrift.learn_alone(tasks, microseconds(100'000));
-  CHECK(thrift.may_pay(tasks));
-  CHECK_FALSE(thrift.pays(tasks, {.steps = tasks, .handovers = 0}));
+  thrift.learn_alone(window_tasks, microseconds(100'000));
+  CHECK(thrift.may_pay(window_tasks));
+  CHECK_FALSE(thrift.pays(window_tasks, {.steps = window_tasks, .handovers = 0}));
 }
 
 TEST_CASE("threads are used where they gain, and left where they do not, with few trials") {
