@@ -21,6 +21,8 @@ constexpr milliseconds fence{fence_ms};
 constexpr milliseconds least_leaving{1'000};
 // A close is told of again and again, by a clock that may be set meanwhile.
 constexpr milliseconds one_close{5'000};
+// Of a command that can be gone on from, as of `piracema run`.
+constexpr int stopped_code = 75;
 constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
 
 }  // namespace
@@ -356,6 +358,7 @@ void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
 }
 
 void JobRunner::expect_end(Local& local) {
+  local.was_to_end = true;
   if (!local.ended && !local.killed) local.kill_at = local.kill_at.value_or(now_ + grace);
 }
 
@@ -365,9 +368,11 @@ void JobRunner::on(const Over& over) {
   found->second.ended = over.ended;
   if (over.ended.attempt.part == 0) {
     // The group may not know of it: a window may close, and open again, while it does not answer.
-    const bool was_asked = found->second.killed || found->second.kill_at.has_value();
+    const bool is_asked = found->second.killed || found->second.kill_at.has_value();
+    // One that may stay after all may have left by then.
+    const bool has_left = found->second.was_to_end && over.ended.code == stopped_code;
     const bool is_bad = over.ended.end == End::exited && over.ended.code != 0;
-    if (was_asked && is_bad) found->second.ended->end = End::left;
+    if ((is_asked || has_left) && is_bad) found->second.ended->end = End::left;
     std::erase_if(wishes_,
                   [&](const auto& wish) { return wish.first.job == over.ended.attempt.job; });
   }

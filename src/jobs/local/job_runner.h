@@ -154,6 +154,8 @@ class JobRunner {
     /// A command whose job may go on without this node: the group says whether it does.
     bool can_hand_over = false;
     bool asked = false, killed = false;
+    /// Once, whatever it was told after that.
+    bool was_to_end = false;
     std::vector<std::string> hosts;
     std::optional<Ended> ended;
     /// Not answered yet, from this byte on.

@@ -304,6 +304,22 @@ TEST_CASE(
     CHECK(no_signal(node.pass(std::chrono::seconds(30))));
     return;
   }
+  SUBCASE("it may stay, and has left before it heard of that") {
+    node.wake();
+    node.answer({.orders = {leaves}});
+    node.wake();
+    Order stays{.attempt = {1, 1}, .hosts = begins.hosts};
+    node.answer({.orders = {stays}});
+    SUBCASE("as it was told") {
+      node.step(JobRunner::Over{{{1, 1}, End::exited, 75, "ended with status 75"}});
+      CHECK(std::get<Report>(node.asked).ended.at(0).end == End::left);
+    }
+    SUBCASE("by a failure of its own") {
+      node.step(JobRunner::Over{{{1, 1}, End::exited, 1, "ended with status 1"}});
+      CHECK(std::get<Report>(node.asked).ended.at(0).end == End::exited);
+    }
+    return;
+  }
   SUBCASE("its machine is not lent any more, and is again") {
     node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"});
     node.step(JobRunner::LentSeen{});

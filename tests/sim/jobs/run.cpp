@@ -14,8 +14,9 @@ using std::chrono::seconds;
 
 Run::Run(std::uint64_t seed, Mistake mistake) : scheduler_(seed), group_(scheduler_) {
   all_.mistake = mistake;
-  for (const char* name : {"a", "b", "c"}) {
-    machines_.push_back(std::make_unique<Machine>(scheduler_, group_, all_, name));
+  // Where there are four a job of three may go from any of them to another one.
+  for (const char name : std::string(seed % 2 == 0 ? "abc" : "abcd")) {
+    machines_.push_back(std::make_unique<Machine>(scheduler_, group_, all_, std::string(1, name)));
   }
   for (int i = 0; i < 12; ++i) {
     scheduler_.after(scheduler_.between({}, seconds(40)), [this] { submit(); });
@@ -78,12 +79,16 @@ void Run::check() {
 void Run::submit() {
   if (!group_.answers) return scheduler_.after(seconds(1), [this] { submit(); });
   Random& random = scheduler_.random();
-  const auto nodes = 1 + static_cast<std::uint32_t>(random.below(3));
+  auto nodes = 1 + static_cast<std::uint32_t>(random.below(3));
   std::vector<std::string> environment;
   const bool follows = random.below(2) == 0;
   if (follows) environment.emplace_back(follows_nodes_variable);
   const bool outlives = follows && random.below(2) == 0;
-  if (outlives) environment.emplace_back("PIRACEMA_COORDINATORS=3");
+  if (outlives) {
+    environment.emplace_back("PIRACEMA_COORDINATORS=3");
+    // On two it is left as a whole when the first one is.
+    if (nodes == 1) nodes = 3;
+  }
   const auto answer =
       group_.execute(Submit{{.name = "job",
                              .command = {"x"},
@@ -93,7 +98,7 @@ void Run::submit() {
                              .retries = static_cast<std::uint32_t>(random.below(3))}});
   Fate& fate = all_.fates[answer.job];
   fate.spans = nodes > 1;
-  fate.outlives = outlives && nodes > 1;
+  fate.outlives = outlives;
   fate.needs_all = random.below(2) == 0 && !follows;
   fate.takes = scheduler_.between(milliseconds(100), seconds(8));
   fate.fails = static_cast<std::uint32_t>(random.below(3));
@@ -127,6 +132,16 @@ void Run::wait_beside(const Attempt& asked, std::uint64_t mark) {
   });
 }
 
+// Of a job that goes on when it is left.
+std::optional<std::string> Run::first_of_three() const {
+  for (const auto& [id, job] : group_.state().jobs()) {
+    if (job.state == JobState::running && outlives_first_node(job.spec) && job.others.size() > 1) {
+      return job.node;
+    }
+  }
+  return std::nullopt;
+}
+
 void Run::fault() {
   Random& random = scheduler_.random();
   Machine& machine = *machines_[random.below(machines_.size())];
@@ -149,11 +164,14 @@ void Run::fault() {
       scheduler_.trace("no majority");
       group_.answers = false;
       return later([this] { group_.answers = true; });
-    case 4:
-      if (group_.answers) group_.execute(Drain{machine.name(), true});
-      return later([this, &machine] {
-        if (group_.answers) group_.execute(Drain{machine.name(), false});
+    case 4: {
+      if (!group_.answers) return;
+      const std::string node = first_of_three().value_or(machine.name());
+      group_.execute(Drain{node, true});
+      return later([this, node] {
+        if (group_.answers) group_.execute(Drain{node, false});
       });
+    }
     case 5:
       if (group_.answers) group_.execute(Cancel{1 + random.below(12)});
       return;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/jobs/group.h"
@@ -43,6 +45,7 @@ class Run {
   void ask_beside();
   void wait_beside(const Attempt& asked, std::uint64_t mark);
 
+  std::optional<std::string> first_of_three() const;
   void fault();
 
   Scheduler scheduler_;
