@@ -1,13 +1,13 @@
 #include "council/followed_log.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+
+#include "base/no_signals.h"
 
 namespace piracema::council {
 
@@ -50,12 +50,8 @@ std::vector<LoggedLine> NewLines::of(std::string_view json) {
 }
 
 FollowedLog::FollowedLog(observe::Pages& pages) : pages_(pages) {
-  // Signals are for the thread that takes them from a descriptor.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 FollowedLog::~FollowedLog() {

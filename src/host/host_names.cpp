@@ -2,7 +2,6 @@
 
 #include <ifaddrs.h>
 #include <netdb.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/no_signals.h"
 #include "base/text.h"
 #include "host/own_host.h"
 #include "net/socket/address.h"
@@ -50,12 +50,8 @@ Result<std::string> look_up_now(const std::string& name) {
 Result<std::string> look_up(const std::string& name) {
   auto promise = std::make_shared<std::promise<Result<std::string>>>();
   auto answer = promise->get_future();
-  // Signals are for the thread that takes them from a descriptor.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   std::thread([promise, name] { promise->set_value(look_up_now(name)); }).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (answer.wait_for(found_within) == std::future_status::ready) return answer.get();
   return Error{Errc::config, concat("no name server answers within ", found_within.count(), " s")};
 }

@@ -1,11 +1,10 @@
 #include "host/hostfile_watch.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "base/no_signals.h"
 #include "base/text.h"
 #include "host/host_list.h"
 
@@ -29,12 +28,8 @@ std::string text_of(const Result<HostList>& list) {
 
 HostfileWatch::HostfileWatch(std::string file, std::vector<HostOptions> known, Events events)
     : file_(std::move(file)), events_(std::move(events)), known_(std::move(known)) {
-  // Signals are for the thread that takes them from a descriptor.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 HostfileWatch::~HostfileWatch() {

@@ -1,8 +1,5 @@
 #include "tools/coll/coll_page.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -11,6 +8,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/no_signals.h"
 #include "base/text.h"
 #include "coll/figures/figures_file.h"
 #include "tools/coll/coll_site.h"
@@ -21,22 +19,6 @@ namespace {
 
 /// Nothing tells of a file that another host has written, so this looks.
 constexpr std::chrono::milliseconds look_every{500};
-
-/// Has signals go to the thread that runs the launcher, not to those that are made meanwhile.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 Result<std::string> own_folder() {
   std::string name = (std::filesystem::temp_directory_path() / "piracema_coll_XXXXXX").string();

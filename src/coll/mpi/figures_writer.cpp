@@ -1,13 +1,13 @@
 #include "coll/mpi/figures_writer.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "base/hint.h"
 #include "base/log.h"
+#include "base/no_signals.h"
 #include "base/text.h"
 #include "coll/figures/figures_file.h"
 #include "coll/mpi/probe/seen.h"
@@ -27,13 +27,9 @@ double seconds_of(Time time) { return std::chrono::duration<double>(time).count(
 
 FiguresWriter::FiguresWriter(std::string file, JobFigures first)
     : file_(std::move(file)), begun_(now()), figures_(std::move(first)) {
-  // The program's signals are for its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
   pthread_setname_np(thread_.native_handle(), "piracema_shows");
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 FiguresWriter::~FiguresWriter() {

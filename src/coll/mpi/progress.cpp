@@ -1,10 +1,8 @@
 #include "coll/mpi/progress.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <new>
 
+#include "base/no_signals.h"
 #include "coll/mpi/group.h"
 
 namespace piracema::coll::mpi {
@@ -58,12 +56,8 @@ MPI_Request Progress::start(Group& group, std::uint32_t operation, Data data, Ra
   const std::lock_guard lock(mutex_);
   under_way_.push_back(kept);
   if (!thread_.joinable()) {
-    // The program's signals are for its own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const NoSignals no_signals;
     thread_ = std::thread([this] { run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   changed_.notify_all();
   return request;

@@ -1,7 +1,6 @@
 #include "net/socket/host_port.h"
 
 #include <netdb.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/no_signals.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -84,11 +84,8 @@ Lookup::Lookup(Poller& poller, const HostPort& what, OnDone done)
     : shared_(std::make_shared<Shared>()) {
   shared_->poller = &poller;
   shared_->done = std::move(done);
-  // Signals are for other threads. It is left alone when nobody waits for it any more, and owns
-  // what it uses.
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  // It is left alone when nobody waits for it any more, and owns what it uses.
+  const NoSignals no_signals;
   std::thread([shared = shared_, what] {
     auto found = what.look_up();
     const std::lock_guard lock(shared->mutex);
@@ -102,7 +99,6 @@ Lookup::Lookup(Poller& poller, const HostPort& what, OnDone done)
       tell(found);
     });
   }).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Lookup::~Lookup() {

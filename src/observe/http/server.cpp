@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/no_signals.h"
 #include "base/text.h"
 #include "observe/http/server_options.h"
 #include "observe/http/site.h"
@@ -10,8 +11,6 @@
 #include <dlfcn.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <cstring>
 
@@ -94,17 +93,13 @@ class MicrohttpdServer : public HttpServer {
   }
 
   Result<Done> begin(Fd socket, const std::string& address_file) {
-    // Signals are for the thread that drives the job.
-    sigset_t all, before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const NoSignals no_signals;
     daemon_ = library_.start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_ITC, 0, nullptr, nullptr,
         &MicrohttpdServer::handle, this, MHD_OPTION_LISTEN_SOCKET, socket.get(),
         MHD_OPTION_CONNECTION_LIMIT, connections_max, MHD_OPTION_CONNECTION_TIMEOUT,
         silent_seconds_max, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes_max,
         MHD_OPTION_NOTIFY_COMPLETED, &MicrohttpdServer::completed, nullptr, MHD_OPTION_END);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (daemon_ == nullptr) return Error{Errc::io, "libmicrohttpd could not begin to serve"};
     [[maybe_unused]] const int its_own = socket.release();
     if (address_file.empty()) return Done{};

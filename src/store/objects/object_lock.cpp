@@ -1,6 +1,5 @@
 #include "store/objects/object_lock.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include "base/crypto.h"
 #include "base/hint.h"
 #include "base/log.h"
+#include "base/no_signals.h"
 #include "base/text.h"
 
 namespace piracema::store {
@@ -53,12 +53,8 @@ Result<std::shared_ptr<ObjectLock>> ObjectLock::take(std::unique_ptr<ObjectClien
   if (!lock->lease_.was_ours()) {
     if (auto checked = lock->check_conditions(); !checked) return checked.error();
   }
-  // Signals are for the thread that drives the job.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   lock->keeper_ = std::thread([own = lock.get()] { own->keep(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return lock;
 }
 

@@ -1,12 +1,12 @@
 #include "coll/mpi/probe/probe_thread.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+
+#include "base/no_signals.h"
 
 namespace piracema::coll::mpi {
 
@@ -20,12 +20,8 @@ ProbeThread::ProbeThread(Fd socket, Rank me, std::vector<sockaddr_in> peers, std
       prober_(me, static_cast<Rank>(peers_.size()), token, token ^ me),
       post_(me, static_cast<Rank>(peers_.size()), token),
       detours_(static_cast<Rank>(peers_.size())) {
-  // The program's signals are for its own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 ProbeThread::~ProbeThread() {
