@@ -108,6 +108,19 @@ class Span(ClusterOfNodes):
         self.assertIn("ended with 255", self.ask("logs", job))
         self.wait_until(lambda: not self.parts_alive(), "what it has started is left")
 
+    def test_what_runs_there_writes_to_the_log_of_its_node_once_the_way_is_lost(self):
+        job = self.submit("other=${PIRACEMA_HOSTS##*,}; $PIRACEMA_RSH ${other%=*} "
+                          "'while :; do echo still there; sleep 0.02; done' & "
+                          "until [ -e $LOCK.cut ]; do sleep 0.05; done; kill -9 $!; sleep 1000", "--nodes", 2)
+        self.wait_until(lambda: "still there" in self.ask("logs", job), "the part does not begin")
+        other = self.job(job)["others"][0]
+        [log] = (self.folder / "c" / other / "jobs").glob(f"{job}.1.*.log")
+        self.assertEqual("", log.read_text())
+        # Else it would end the part, which nobody wants then.
+        self.processes[other].send_signal(signal.SIGSTOP)
+        (self.folder / "lock.cut").touch()
+        self.wait_until(lambda: "still there\n" in log.read_text(), "what it writes is nowhere")
+
     def test_what_cannot_be_is_said(self):
         for words, code, why in [
                 (("submit", "--nodes", 0, "--", "true"), 2, "want 1 to 1000 nodes, found 0"),

@@ -141,6 +141,7 @@ void ShellHost::read(StandardStream stream, std::string bytes) {
   if (bytes.empty()) return poller_.post([this, stream] { over(stream); });
   const std::size_t count = bytes.size();
   if (!alone_) return say(ShellBytes{stream, std::move(bytes)});
+  (void)!::write(STDERR_FILENO, bytes.data(), bytes.size());
   poller_.post([this, stream, count] { on(ShellTaken{stream, count}); });
 }
 
@@ -176,7 +177,7 @@ void ShellHost::lost(const Error& why) {
     return;
   }
   input_->end();
-  // What they hold back is dropped with all that follows.
+  // What they hold back goes to the log with all that follows.
   for (const Said* said : {&output_, &errors_}) {
     if (said->reader) said->reader->taken(ByteReader::ahead_max);
   }

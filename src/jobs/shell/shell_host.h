@@ -21,8 +21,9 @@ namespace piracema::jobs {
 
 /// The end of a remote shell on the node where it runs: calls back (ShellCall), and has a shell run
 /// what it is told, whose standard streams are at the other end. When the way there is lost that
-/// shell reads the end of its input, what it writes is dropped, and it is waited for all the same:
-/// it may be one that goes on alone. Signals to this process are handed on to it. Belongs to one
+/// shell reads the end of its input, what it writes goes to this process's standard error, which is
+/// the job's log on this node, and it is waited for all the same: it may be one that goes on alone.
+/// What was on its way then is lost. Signals to this process are handed on to it. Belongs to one
 /// thread, which is that of the process.
 class ShellHost {
  public:

@@ -4,14 +4,27 @@ nodes, and another node gets a command that joins it. The same attempt, the same
 
 import unittest
 
-from hosts import SECONDS_MAX, environment_of, in_namespace, network_of
+from hosts import SECONDS_MAX, STREAM, environment_of, in_namespace, network_of
 from stream_on_three import StreamOnThree
 
 
 class FirstNode(StreamOnThree):
+    def program(self):
+        """One that says when a worker begins."""
+        script = self.folder / "says"
+        script.write_text(f"#!/bin/sh\necho a worker begins\nexec {STREAM} \"$@\"\n")
+        script.chmod(0o755)
+        return script
+
+    def said_by_workers_elsewhere(self):
+        """What is in the logs of parts, and not in that of the command."""
+        return "".join(log.read_text() for log in (self.folder / "c").glob(f"*/jobs/{self.number}.1.*.log"))
+
     def test_its_host_dies_and_another_one_takes_its_place(self):
+        self.assertNotIn("a worker begins", self.said_by_workers_elsewhere())
         lost = self.lose_first(self.kill_all_on)
         self.wait_until(lambda: len(self.job()["others"]) == 2, "it gets no other node")
+        self.wait_until(lambda: "a worker begins" in self.said_by_workers_elsewhere(), "what workers write is nowhere")
         self.assertNotIn(lost, self.job()["others"])
         self.wait_for_more()
         self.wait_until(lambda: "running again" in self.ask("logs", self.number), "nobody says what becomes of it")

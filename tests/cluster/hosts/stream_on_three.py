@@ -19,13 +19,16 @@ class StreamOnThree(ClusterOnHosts):
         self.wait_until(lambda: self.call("nodes").stdout.count("here") == self.HOSTS, "nodes are not there")
         self.number = int(self.ask(
             "submit", "--nodes", 3, "--slots", 2, "--stream", "--snapshots", self.snapshots(), "--every",
-            "200ms", "--", STREAM, self.out, f"until={self.enough}", "pause_us=300"))
+            "200ms", "--", self.program(), self.out, f"until={self.enough}", "pause_us=300"))
         self.wait_for_more("the stream writes nothing")
         # Workers may write before its node has told the control plane of it.
         self.wait_until(lambda: "COORDINATOR" in self.call("status").stdout, "nobody says who coordinates it")
 
     def snapshots(self):
         return self.folder / "snapshots"
+
+    def program(self):
+        return STREAM
 
     def ask(self, *words):
         answer = self.call(*words, timeout="30s")
