@@ -177,7 +177,7 @@ void Persistence::store(StoreChunk& store) {
   if (!log_) return shelf_.put(store.checkpoint, store.chunk, std::move(store.bytes));
   on_disk(
       [this, checkpoint = store.checkpoint, number = store.chunk, bytes = store.bytes] {
-        return storage_->checkpoints().store(checkpoint, number, *bytes);
+        return storage_->checkpoints().incoming().store(checkpoint, number, *bytes);
       },
       [this](const Result<Done>& done) { fail_unless(done); });
 }

@@ -61,6 +61,14 @@ Result<CheckpointFiles::Chunk> CheckpointFiles::chunk(Instance instance, std::ui
   return Chunk(std::move(bytes));
 }
 
+Result<CheckpointFiles::Chunk> CheckpointFiles::complete(const CheckpointInfo& checkpoint) {
+  auto whole = incoming_.whole(checkpoint);
+  if (!whole) return whole.error();
+  if (auto kept = keep(whole->checkpoint); !kept) return kept.error();
+  if (auto dropped = incoming_.drop(); !dropped) return dropped.error();
+  return std::move(whole->bytes);
+}
+
 Result<CheckpointFiles::Image> CheckpointFiles::load(const CheckpointInfo& checkpoint) {
   const std::string name = name_of(kept_prefix, checkpoint.instance);
   auto file = disk_.open(name);
@@ -99,7 +107,7 @@ Result<Done> CheckpointFiles::forget_before(Instance instance, Instance also) {
     const auto coming = instance_in(name, incoming_prefix);
     if ((!kept || *kept >= instance || *kept == also) && (!coming || *coming >= instance)) continue;
     if (kept == open_) open_file_.reset();
-    if (coming && incoming_ && incoming_->instance == *coming) incoming_.reset();
+    if (coming) incoming_.removed(*coming);
     if (auto removed = disk_.remove(name); !removed) return removed;
   }
   return Done{};

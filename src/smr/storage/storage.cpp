@@ -79,7 +79,7 @@ Result<Storage::Opened> Storage::open(Disk& disk, const StorageSettings& setting
   if (auto done = opened.storage->open_log(settings, opened); !done) return done.error();
   opened.recovered.nonce = settings.nonce;
   if (auto found = opened.storage->find_checkpoint(opened); !found) return found.error();
-  auto partial = opened.storage->checkpoints_.partial();
+  auto partial = opened.storage->checkpoints_.incoming().partial();
   if (!partial) return partial.error();
   opened.recovered.partial = *std::move(partial);
   return opened;

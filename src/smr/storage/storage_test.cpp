@@ -400,7 +400,8 @@ TEST_CASE("a checkpoint is received in any order, through crashes, and checked a
     auto process = std::make_unique<Process>(disk, nonce++, true);
     while (!missing.empty()) {
       const auto at = std::next(missing.begin(), static_cast<int>(random.below(missing.size())));
-      REQUIRE(process->opened.storage->checkpoints().store(sent.info, *at, *sent.chunks[*at]));
+      REQUIRE(process->opened.storage->checkpoints().incoming().store(sent.info, *at,
+                                                                      *sent.chunks[*at]));
       missing.erase(at);
       if (!random.chance(0.2)) continue;
       disk.crash();
@@ -429,12 +430,12 @@ TEST_CASE("a checkpoint with a piece missing or false is not kept") {
   Process process(disk, 1, true);
   CheckpointFiles& files = process.opened.storage->checkpoints();
   const Checkpoint one = checkpoint_at(100, 250);
-  REQUIRE(files.store(one.info, 0, *one.chunks[0]));
+  REQUIRE(files.incoming().store(one.info, 0, *one.chunks[0]));
   CHECK(files.complete(one.info).error().code == Errc::corrupt);
-  CHECK(files.store(one.info, 1, *one.chunks[2]).error().code == Errc::corrupt);
-  CHECK(files.store(one.info, 9, *one.chunks[0]).error().code == Errc::corrupt);
+  CHECK(files.incoming().store(one.info, 1, *one.chunks[2]).error().code == Errc::corrupt);
+  CHECK(files.incoming().store(one.info, 9, *one.chunks[0]).error().code == Errc::corrupt);
   for (const std::uint32_t i : {0u, 1u, 2u}) {
-    REQUIRE(files.store(one.info, i, *one.chunks[i == 1 ? 0 : i]));
+    REQUIRE(files.incoming().store(one.info, i, *one.chunks[i == 1 ? 0 : i]));
   }
   CHECK(files.complete(one.info).error().code == Errc::corrupt);
   CHECK(files.load(one.info).error().code == Errc::not_found);

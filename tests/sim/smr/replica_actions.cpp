@@ -130,7 +130,7 @@ void Replica::act(SendChunk& send) {
 }
 
 void Replica::act(StoreChunk& store) {
-  auto stored = disk_.checkpoints().store(store.checkpoint, store.chunk, *store.bytes);
+  auto stored = disk_.checkpoints().incoming().store(store.checkpoint, store.chunk, *store.bytes);
   if (!stored) fail(stored.error());
 }
 
