@@ -170,7 +170,7 @@ std::string World::meet(JobFigures& figures) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &own_);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  auto socket = ProbeThread::open(address);
+  auto socket = PacketSocket::open(address);
   Introductions all(own_, me_, size_, settings_.interface, address, socket.ok());
   waiting_ = all.waiting();
   all.name_hosts(figures);

@@ -10,16 +10,14 @@
 
 namespace piracema::coll::mpi {
 
-ProbeThread::ProbeThread(Fd socket, Rank me, std::vector<sockaddr_in> peers, std::uint64_t token,
-                         Emulator* emulator)
-    : socket_(std::move(socket)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+ProbeThread::ProbeThread(Fd socket, Rank me, const std::vector<sockaddr_in>& peers,
+                         std::uint64_t token, Emulator* emulator)
+    : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       me_(me),
-      peers_(std::move(peers)),
-      emulator_(emulator),
-      prober_(me, static_cast<Rank>(peers_.size()), token, token ^ me),
-      post_(me, static_cast<Rank>(peers_.size()), token),
-      detours_(static_cast<Rank>(peers_.size())) {
+      socket_(std::move(socket), peers, emulator),
+      prober_(me, static_cast<Rank>(peers.size()), token, token ^ me),
+      post_(me, static_cast<Rank>(peers.size()), token),
+      detours_(static_cast<Rank>(peers.size())) {
   const NoSignals no_signals;
   thread_ = std::thread([this] { run(); });
 }
@@ -98,33 +96,45 @@ void ProbeThread::run() {
     const Time wait = std::clamp(next - now(), Time{}, Time{std::chrono::hours(1)});
     const timespec timeout{static_cast<time_t>(wait.count() / 1'000'000'000),
                            static_cast<long>(wait.count() % 1'000'000'000)};
-    pollfd ready[2]{{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+    pollfd ready[2]{{socket_.handle(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
     if (::ppoll(ready, 2, &timeout, nullptr) <= 0) continue;
     std::uint64_t woken = 0;
     [[maybe_unused]] const auto read = ::read(wake_.get(), &woken, sizeof woken);
-    receive();
+    while (const auto bytes = socket_.receive()) {
+      const std::lock_guard lock(mutex_);
+      on_datagram(*bytes);
+    }
   }
 }
 
 Time ProbeThread::step() {
   const std::lock_guard lock(mutex_);
   if (stopping_) return Time::min();
-  send(prober_.tick(now()));
-  while (!held_.empty() && held_.top().visible_at <= now()) {
-    const std::string bytes = held_.top().bytes;
-    held_.pop();
-    on_datagram(bytes);
-  }
-  Time next = prober_.next();
-  if (!guests_.empty()) find_detours();
+  socket_.send(prober_.tick(now()));
+  while (const auto bytes = socket_.held_until(now())) on_datagram(*bytes);
+  Time next = std::min(prober_.next(), socket_.next_held());
+  if (!guests_.empty()) detours_.update(prober_.map(), me_);
   for (const auto& [number, guest] : guests_) {
-    for (const auto& [to, bytes] : guest->due(now(), prober_.map(), detours_)) {
-      send({{detours_.first(to), post_.wrap(to, number, bytes)}});
+    for (const auto& [to, bytes] : guest->due(now(), prober_.map(), detours_.last())) {
+      socket_.send({{detours_.last().first(to), post_.wrap(to, number, bytes)}});
     }
     next = std::min(next, guest->next());
   }
-  if (!held_.empty()) next = std::min(next, held_.top().visible_at);
   return next;
+}
+
+// From a prober, or somebody's post, which may be for another rank.
+void ProbeThread::on_datagram(std::span<const char> bytes) {
+  auto letter = post_.open(bytes);
+  if (!letter) {
+    socket_.send(prober_.on_packet(now(), bytes));
+  } else if (letter->to != me_) {
+    if (auto on = post_.pass_on(bytes)) {
+      socket_.send({{detours_.last().first(letter->to), *std::move(on)}});
+    }
+  } else if (const auto guest = guests_.find(letter->guest); guest != guests_.end()) {
+    guest->second->on_packet(letter->from, letter->bytes);
+  }
 }
 
 }  // namespace piracema::coll::mpi

@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <queue>
 #include <span>
 #include <string>
 #include <thread>
@@ -14,6 +13,8 @@
 
 #include "base/fd.h"
 #include "coll/mpi/probe/emulator.h"
+#include "coll/mpi/probe/paced_detours.h"
+#include "coll/mpi/probe/packet_socket.h"
 #include "topology/measure/detours.h"
 #include "topology/measure/post.h"
 #include "topology/measure/prober.h"
@@ -37,11 +38,8 @@ class ProbeThread {
     virtual Time next() const = 0;
   };
 
-  /// Opens the socket; its port is in `address`.
-  static Result<Fd> open(sockaddr_in& address);
-
-  /// `emulator` may be null; else it outlives this.
-  ProbeThread(Fd socket, Rank me, std::vector<sockaddr_in> peers, std::uint64_t token,
+  /// `socket`, `peers` and `emulator` are PacketSocket's.
+  ProbeThread(Fd socket, Rank me, const std::vector<sockaddr_in>& peers, std::uint64_t token,
               Emulator* emulator);
   ~ProbeThread();
 
@@ -72,34 +70,21 @@ class ProbeThread {
   std::vector<double> known_latencies(Rank a) const;
 
  private:
-  struct Held {
-    Time visible_at;
-    std::string bytes;
-    bool operator<(const Held& other) const { return visible_at > other.visible_at; }
-  };
-
   void run();
   /// Does what is due, and says when there will be more.
   Time step();
-  void receive();
   void on_datagram(std::span<const char> bytes);
-  void send(const std::vector<Packet>& packets);
-  void find_detours();
 
-  const Fd socket_;
   const Fd wake_;
   const Rank me_;
-  const std::vector<sockaddr_in> peers_;
-  Emulator* const emulator_;
+  /// The thread's alone.
+  PacketSocket socket_;
   mutable std::mutex mutex_;
   Prober prober_;
   const Post post_;
   bool stopping_ = false;
   std::map<std::uint64_t, Guest*> guests_;
-  Detours detours_;
-  std::uint64_t detours_version_ = 0;
-  Time detours_at_{}, detours_took_{};
-  std::priority_queue<Held> held_;
+  PacedDetours detours_;
   std::thread thread_;
 };
 
