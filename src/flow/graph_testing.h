@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/engine.h"
+
 /// Small graphs and parts of them, for tests.
 namespace piracema::flow::testing {
 
