@@ -7,8 +7,9 @@ import pathlib
 import socket
 import subprocess
 import tempfile
-import time
 import unittest
+
+from waiting import wait_until
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 STREAM = os.environ["STREAM_APP"]
@@ -92,11 +93,8 @@ class ClusterOfNodes(unittest.TestCase):
         return {node["node"]: node for node in map(json.loads, self.ask("nodes", "--json").splitlines())}
 
     def wait_until(self, right, what):
-        until = time.monotonic() + SECONDS_MAX
-        while not (found := right()):
-            if time.monotonic() > until:
-                self.fail(f"{what}: {self.ask('jobs', '--all')}{self.said()}")
-            time.sleep(0.05)
+        if not (found := wait_until(right, SECONDS_MAX)):
+            self.fail(f"{what}: {self.ask('jobs', '--all')}{self.said()}")
         return found
 
     def wait_for_nodes(self, count=None):

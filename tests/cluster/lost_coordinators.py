@@ -7,8 +7,9 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
+
+from waiting import wait_until
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
 STREAM = os.environ["STREAM_APP"]
@@ -98,10 +99,7 @@ class JobTest(unittest.TestCase):
         return standby
 
     def until(self, so):
-        deadline = time.monotonic() + SECONDS_MAX
-        while not so():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        self.assertTrue(wait_until(so, SECONDS_MAX))
 
     def mine(self):
         """Processes of this test that live: number, environment and words of each."""

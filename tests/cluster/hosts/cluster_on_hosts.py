@@ -5,9 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
+import sys
 
 from hosts import CLEAN, PIRACEMA, SECONDS_MAX, STREAM, OnHosts, network_of
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from waiting import wait_until  # noqa: E402
 
 
 class ClusterOnHosts(OnHosts):
@@ -68,7 +71,5 @@ class ClusterOnHosts(OnHosts):
         self.assertEqual(wanted.read_bytes(), out.read_bytes())
 
     def wait_until(self, right, what):
-        until = time.monotonic() + SECONDS_MAX
-        while not right():
-            self.assertLess(time.monotonic(), until, f"{what}: {self.call('jobs', '--all').stdout}{self.said()}")
-            time.sleep(0.1)
+        if not wait_until(right, SECONDS_MAX):
+            self.fail(f"{what}: {self.call('jobs', '--all').stdout}{self.said()}")

@@ -8,12 +8,15 @@ import json
 import os
 import pathlib
 import signal
-import time
+import sys
 import unittest
 import urllib.error
 import urllib.request
 
 from hosts import *
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from waiting import wait_until  # noqa: E402
 
 
 class CoordinatorJobs(OnHosts):
@@ -46,10 +49,7 @@ class CoordinatorJobs(OnHosts):
         return found
 
     def until(self, so):
-        deadline = time.monotonic() + SECONDS_MAX
-        while not so():
-            self.assertLess(time.monotonic(), deadline, self.said())
-            time.sleep(0.01)
+        self.assertTrue(wait_until(so, SECONDS_MAX), self.said())
 
     def hosts_of_workers(self):
         return {host for _, host in self.workers().values()}
