@@ -154,7 +154,8 @@ endfunction()
 #
 # `./test` runs as many tests at a time as there are halves of processors. One that computes has two
 # of them (PROCESSORS); with the label cluster, or where this is not called, it mostly waits and has one,
-# unless more is said.
+# unless more is said. One that wants most of them, or a lock, has a COST, so that it begins early: it would be
+# left over at the end, with nothing beside it.
 function(piracema_test_properties name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
