@@ -103,7 +103,7 @@ function(piracema_part name)
   if(NOT PART_TESTS OR NOT BUILD_TESTING)
     return()
   endif()
-  # Compiled several files at a time, as the room is: that takes a fifth of the time.
+  # Compiled several files at a time, as the room is: they read the same headers.
   set(tests ${name}_tests)
   piracema_test_program(${tests} SOURCES ${PART_TESTS} PARTS ${name})
   if(NOT CMAKE_UNITY_BUILD)

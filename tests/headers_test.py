@@ -120,6 +120,8 @@ class Ahead:
     name is missed as if it were compiled alone. Most of its time goes to those."""
 
     SETS = 12
+    # So many headers read less, summed up over ours, or a set is not worth its own time.
+    LEAST_GAIN = 12
 
     def __init__(self, compiler, wanted):
         """`wanted`: of each header of ours, what it reads of others."""
@@ -138,7 +140,7 @@ class Ahead:
             def gain(one):
                 return sum(max(0, len(one) - had) for had, all_of_it in zip(has, wanted) if one <= all_of_it)
             best = max(set(wanted), key=gain, default=frozenset())
-            if gain(best) < cls.SETS:
+            if gain(best) < cls.LEAST_GAIN:
                 break
             chosen.append(best)
             has = [max(had, len(best)) if best <= all_of_it else had for had, all_of_it in zip(has, wanted)]

@@ -11,7 +11,7 @@ constexpr int skipped_code = 77;
 bool skipped = false;
 bool nothing_run = false;
 
-/// Hears whether a case says MESSAGE("SKIPPED: why"), and whether there is any.
+/// Hears whether a case says MESSAGE("SKIPPED: why"), and whether any case was chosen.
 struct Listener final : doctest::IReporter {
   explicit Listener(const doctest::ContextOptions&) {}
   void log_message(const doctest::MessageData& message) override {
