@@ -221,6 +221,7 @@ class SimulatedNode {
       scheduler_.after(milliseconds(1), [this, part] { deliver(JobRunner::PartAsked{part}); });
     }
   }
+  void act(const JobRunner::Leaves&) {}
   void act(const JobRunner::Terminate& end) {
     scheduler_.after(milliseconds(1), [this, attempt = end.attempt] {
       deliver(JobRunner::Over{{attempt, End::exited, 143, "killed by signal 15"}});

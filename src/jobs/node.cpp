@@ -80,7 +80,8 @@ NodeProcess::NodeProcess(Options options, Fd lock)
                .incarnation = incarnation_,
                .slots = options_.slots,
                .directory = options_.directory,
-               .address = options_.address}),
+               .address = options_.address,
+               .kind = options_.kind}),
       leaving_(options_.directory + "/leaving", options_.risk) {
   if (!options_.lent.is_for_a_while()) return;
   lent_.emplace(
@@ -231,8 +232,7 @@ void NodeProcess::do_all(const std::vector<JobRunner::Action>& actions) {
 void NodeProcess::tell_logs() {
   std::vector<JobRunner::Wrote> all;
   for (auto& [attempt, running] : running_) {
-    // What parts say stays on their nodes.
-    if (attempt.part != 0) continue;
+    if (!running.tells) continue;
     if (auto piece = running.log.next()) {
       all.push_back({attempt, piece->from, std::move(piece->text)});
     }
@@ -318,11 +318,13 @@ Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& lau
                          .account = *account,
                          .supervisor = options_.supervisor});
   if (!started) return started.error();
-  return Running{.job = *std::move(started),
-                 .log = JobLog(log),
-                 .hostfile = hostfile,
-                 .slots = launch.spec.slots,
-                 .user = other != nullptr ? other->uid : ::geteuid()};
+  return Running{
+      .job = *std::move(started),
+      .log = JobLog(log),
+      .hostfile = hostfile,
+      .slots = launch.spec.slots,
+      .user = other != nullptr ? other->uid : ::geteuid(),
+      .tells = attempt.part == 0 || (outlives_first_node(launch.spec) && !is_beside(attempt))};
 }
 
 Result<Done> NodeProcess::tell_mpi(const JobRunner::Launch& launch) const {
@@ -418,13 +420,16 @@ void NodeProcess::tell_last_words(Ended& ended, const Running& running) const {
   if (ended.attempt.part != 0 && !running.hostfile.empty()) ::unlink(running.hostfile.c_str());
 }
 
+void NodeProcess::act(const JobRunner::Leaves& leaves) {
+  const auto found = running_.find(leaves.attempt);
+  if (found == running_.end()) return;
+  if (!leaves.does) return leaving_.stays(text_of(leaves.attempt));
+  leaving_.asked(text_of(leaves.attempt), found->second.job.pid(), running_.size() - 1);
+}
+
 void NodeProcess::act(const JobRunner::Terminate& terminate) {
   const auto found = running_.find(terminate.attempt);
-  if (found == running_.end()) return;
-  Supervised& job = found->second.job;
-  if (!terminate.at_once)
-    leaving_.asked(text_of(terminate.attempt), job.pid(), running_.size() - 1);
-  job.terminate(terminate.at_once);
+  if (found != running_.end()) found->second.job.terminate(terminate.at_once);
 }
 
 void NodeProcess::act(const JobRunner::Extend& extend) {

@@ -34,6 +34,8 @@ class NodeProcess {
     std::uint32_t slots = 1;
     /// Where the other nodes reach this one; empty: nowhere.
     std::string address;
+    /// What its machine is like (jobs::Node::kind).
+    std::string kind;
     /// For what jobs leave behind and what the replica keeps; for this node alone.
     std::string directory;
     smr::Configuration configuration;
@@ -70,6 +72,9 @@ class NodeProcess {
     std::uint32_t slots = 1;
     /// As whom it runs.
     uid_t user = 0;
+    /// What it writes is for those who look at the job. Of parts: of a job that outlives its first
+    /// node, which is told of it as long as it is there.
+    bool tells = false;
   };
 
   explicit NodeProcess(Options options, Fd lock);
@@ -87,6 +92,7 @@ class NodeProcess {
   void act(const JobRunner::Launch&);
   void act(const JobRunner::HostsChanged&);
   void act(const JobRunner::PartOver&);
+  void act(const JobRunner::Leaves&);
   void act(const JobRunner::Terminate&);
   void act(const JobRunner::Extend&);
   void act(const JobRunner::Tell&);

@@ -41,6 +41,33 @@ class Saved(ClusterOfNodes):
     def at(self, moment):
         time.sleep(max(0, moment - time.time()))
 
+    def lend(self, seconds, *words):
+        """A node d whose window is open, and closes after that; when it does."""
+        opens = int(time.time()) - 10
+        closes = opens + 10 + seconds
+        self.ask("admit", "d=127.0.0.1")
+        shutil.copytree(self.folder / "c" / "d", self.folder / "d")
+        windows = self.folder / "windows"
+        windows.write_text("daily " + " ".join(time.strftime("%H:%M:%S", time.localtime(at))
+                                               for at in (opens, closes)) + "\n")
+        log = open(self.folder / "d.log", "w")
+        self.addCleanup(log.close)
+        self.processes["d"] = subprocess.Popen(
+            [PIRACEMA, "cluster", "node", "--home", self.folder / "d", "--windows", windows, *words],
+            env=CLEAN, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.addCleanup(self.processes["d"].wait)
+        self.addCleanup(self.processes["d"].kill)
+        return closes
+
+    def of_jobs_on_lent(self):
+        return [pid for pid, words in children_of(self.processes["d"].pid) if b"supervise" in words]
+
+    def check_gone(self, pids):
+        for pid in pids:
+            with contextlib.suppress(FileNotFoundError):
+                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                self.assertEqual("Z", state, "a job is on the machine after its window")
+
     def test_a_program_goes_on_where_it_was_when_its_node_is_to_be_empty(self):
         images = self.folder / "images"
         job = self.submit(COUNT, "--images", images)
@@ -100,20 +127,7 @@ class Saved(ClusterOfNodes):
         for name in self.NODES:
             self.ask("drain", name)
         # Half of it is done in the window, which the stream shares; less where the machine was busier before.
-        opens = int(time.time()) - 10
-        closes = opens + 10 + int(max(10, 0.6 * usual))
-        self.ask("admit", "d=127.0.0.1")
-        shutil.copytree(self.folder / "c" / "d", self.folder / "d")
-        windows = self.folder / "windows"
-        windows.write_text("daily " + " ".join(time.strftime("%H:%M:%S", time.localtime(at))
-                                               for at in (opens, closes)) + "\n")
-        log = open(self.folder / "d.log", "w")
-        self.addCleanup(log.close)
-        self.processes["d"] = subprocess.Popen(
-            [PIRACEMA, "cluster", "node", "--home", self.folder / "d", "--slots", "4", "--windows", windows],
-            env=CLEAN, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.addCleanup(self.processes["d"].wait)
-        self.addCleanup(self.processes["d"].kill)
+        closes = self.lend(int(max(10, 0.6 * usual)), "--slots", "4")
         heat = int(self.ask("submit", "--slots", 2, "--images", self.folder / "images",
                             *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")),
                             "--", *HEAT))
@@ -123,13 +137,10 @@ class Saved(ClusterOfNodes):
         self.wait_until(lambda: self.lines_of(heat), "the MPI job does not begin")
         for name in self.NODES:
             self.ask("drain", name, "--off")
-        mine = [pid for pid, words in children_of(self.processes["d"].pid) if b"supervise" in words]
+        mine = self.of_jobs_on_lent()
         self.assertEqual(2, len(mine))
         self.at(closes)
-        for pid in mine:
-            with contextlib.suppress(FileNotFoundError):
-                state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-                self.assertEqual("Z", state, "a job is on the machine after its window")
+        self.check_gone(mine)
         self.wait(heat)
         self.assertEqual(2, self.job(heat)["attempt"])
         self.assertIn("goes on from image", self.log_of(heat))
@@ -141,13 +152,16 @@ class Saved(ClusterOfNodes):
         subprocess.run([STREAM, self.folder / "wanted", f"items={items}"], env=CLEAN, check=True)
         self.assertEqual((self.folder / "wanted").read_bytes(), out.read_bytes())
 
-    def heat_over_two_nodes(self, *options):
-        """Two ranks, each on a node, and what they write when nothing happens."""
+    def heat_over_two_nodes(self, *options, before=lambda usual: None):
+        """Two ranks, each on a node, and what they write when nothing happens. `before` they begin it is called with
+        the seconds that they take."""
         if not HEAT[4]:
             self.skipTest("no MPI")
         heat = [*HEAT[:3], "--map-by", "node", *HEAT[3:]]
+        began = time.monotonic()
         wanted = subprocess.run(heat, env={**CLEAN, **AS_ROOT}, check=True, text=True,
                                 stdout=subprocess.PIPE).stdout
+        before(time.monotonic() - began)
         job = int(self.ask("submit", "--nodes", 2, "--slots", 2, "--images", self.folder / "images", *options,
                            *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")),
                            "--", *heat))
@@ -194,6 +208,50 @@ class Saved(ClusterOfNodes):
         self.assertNotIn(other, [self.job(job)["node"], *self.job(job)["others"]])
         self.assertIn("goes on from image", self.log_of(job))
         self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+
+    def test_an_mpi_job_over_several_nodes_leaves_the_window_of_one_and_goes_on_elsewhere(self):
+        # One node that stays, and one that is lent and has less room, so that it is not the first.
+        for name in self.NODES[1:]:
+            self.ask("drain", name)
+        closes = []
+        job, wanted = self.heat_over_two_nodes(
+            before=lambda usual: closes.append(self.lend(int(max(10, 0.6 * usual)), "--slots", "2")))
+        self.assertEqual((self.NODES[0], ["d"]), (self.job(job)["node"], self.job(job)["others"]))
+        mine = self.of_jobs_on_lent()
+        self.assertTrue(mine)
+        for name in self.NODES[1:]:
+            self.ask("drain", name, "--off")
+        self.at(closes[0])
+        self.check_gone(mine)
+        self.wait(job)
+        found = self.job(job)
+        self.assertEqual((2, 0), (found["attempt"], found["failures"]))
+        self.assertNotIn("d", [found["node"], *found["others"]])
+        self.assertIn("goes on from image", self.log_of(job))
+        self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+        learnt = (self.folder / "d" / "leaving").iterdir()
+        self.assertTrue(any(path.stat().st_size for path in learnt), "what it took to leave was not learnt")
+
+    def test_a_program_with_images_goes_on_where_machines_are_like_the_one_that_it_began_on(self):
+        for name in self.NODES:
+            self.ask("drain", name)
+        self.lend(3_600, "--slots", "4", "--kind", "another one")
+        self.wait_until(lambda: self.nodes().get("d", {}).get("state") == "here", "d is not there")
+        kinds = {node["kind"] for name, node in self.nodes().items() if name != "d"}
+        self.assertEqual(1, len(kinds), kinds)
+        job = self.submit(COUNT, "--images", self.folder / "images")
+        self.wait_until(lambda: "\n20\n" in self.log_of(job), "it does not count")
+        self.assertEqual("d", self.job(job)["node"])
+        for name in self.NODES:
+            self.ask("drain", name, "--off")
+        self.ask("drain", "d")
+        self.wait_until(lambda: "waits for a node of 1 slot that is there: d is draining" in self.job(job).get("why", ""),
+                        "it does not wait")
+        self.ask("drain", "d", "--off")
+        self.lock.touch()
+        self.wait(job)
+        self.assertEqual(["d", 2], [self.job(job)["node"], self.job(job)["attempt"]])
+        self.assertEqual([str(i) for i in range(1, 61)], self.lines_of(job))
 
     def test_an_mpi_job_over_several_nodes_that_loses_one_goes_on_from_its_last_image(self):
         job, wanted = self.heat_over_two_nodes("--every", "1s")

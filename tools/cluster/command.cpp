@@ -17,7 +17,9 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "jobs/local/machine_kind.h"
 #include "jobs/node.h"
+#include "jobs/protocol/operations.h"
 #include "jobs/state/cluster_state.h"
 #include "os/process.h"
 #include "store/disk/files.h"
@@ -96,6 +98,10 @@ ClusterCommand::ClusterCommand(CLI::App& app)
   node_->add_option("--address", address_,
                     "Where other nodes reach this one; default: that of its replica, or\n"
                     "what `init` was told. Without one it gets no job of several nodes");
+  node_->add_option("--kind", kind_,
+                    "What this machine is like: programs with images go on only on\n"
+                    "machines of one kind. Default: its processor's features, C\n"
+                    "library and MPI libraries, as `cluster nodes --json` shows them");
   lent_.add(*node_);
   add_log_options(*node_);
   node_
@@ -159,6 +165,11 @@ int ClusterCommand::node() const {
   if (!lent) return fail(lent.error());
   const auto risk = lent_.risk();
   if (!risk) return fail(risk.error());
+  const std::string kind = kind_.empty() ? jobs::machine_kind() : kind_;
+  if (!jobs::is_kind(kind)) {
+    return fail({Errc::usage, concat("--kind: want at most ", jobs::kind_bytes_max,
+                                     " visible letters, found '", kind, "'")});
+  }
   log_as_service(concat("node ", home->name));
   const int niceness = niceness_.value_or(lent->is_for_a_while() ? niceness_of_lent : 0);
   std::error_code failed;
@@ -166,6 +177,7 @@ int ClusterCommand::node() const {
   jobs::NodeProcess::Options options{.name = home->name,
                                      .slots = slots_,
                                      .address = address_.empty() ? home->address : address_,
+                                     .kind = kind,
                                      .directory = place,
                                      .configuration = home->configuration,
                                      .client = home->client,

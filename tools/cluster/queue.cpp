@@ -139,8 +139,11 @@ int ClusterQueue::logs() {
   const auto job = client_->show(ids_.front());
   if (!job) return fail_queue(job.error());
   if (job->output_before != 0) {
-    log(Level::info, concat("the first ", job->output_before, " bytes are on the node ", job->node,
-                            " alone, in jobs/", job->id, ".", job->attempt, ".log"));
+    const bool has_parts = jobs::outlives_first_node(job->spec);
+    log(Level::info,
+        concat("the first ", job->output_before, " bytes are on ",
+               has_parts ? "its nodes" : concat("the node ", job->node), " alone, in jobs/",
+               job->id, ".", job->attempt, has_parts ? "*.log" : ".log"));
   }
   std::fwrite(job->output.data(), 1, job->output.size(), stdout);
   return 0;

@@ -119,6 +119,10 @@ Submission::Submission(CLI::App& submit) {
                     "Absolute path where it runs; default: a directory of its\nown on the node, or "
                     "that of its images");
   submit.add_option("--on", spec_.node, "The only node that will do");
+  submit.add_flag("--alike", alike_,
+                  "Only on machines of one kind (`cluster node --kind`), at once and\n"
+                  "when it begins again: of the same processor and libraries. With\n"
+                  "--images: in any case");
   submit.add_option("PROGRAM", spec_.command, "What to run, and its words; behind --")->required();
 }
 
@@ -151,6 +155,7 @@ Result<jobs::JobSpec> Submission::spec() const {
   if (!images_.empty()) {
     if (auto made = make_saved(spec); !made) return made.error();
   }
+  if (alike_ || !images_.empty()) spec.environment.emplace_back(jobs::wants_alike_variable);
   if (auto right = jobs::check(spec); !right) return right.error();
   return spec;
 }

@@ -26,7 +26,8 @@ class Submission {
   Result<std::string> how_it_may_differ() const;
 
   jobs::JobSpec spec_;
-  bool stream_ = false, resume_ = false, changed_program_ = false, changed_state_ = false;
+  bool stream_ = false, resume_ = false, changed_program_ = false, changed_state_ = false,
+       alike_ = false;
   std::vector<std::string> dropped_;
   std::string snapshots_, images_, every_;
 };

@@ -130,6 +130,7 @@ nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms) {
           {"means", explained(node)},
           {"slots", node.slots},
           {"address", node.address},
+          {"kind", node.kind},
           {"used", node.used},
           {"heard_ago_ms", ago_ms(node.heard_ms, now_ms)},
           {"lent", lent_text(node, now_ms)},

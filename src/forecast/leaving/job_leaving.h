@@ -31,8 +31,10 @@ class JobLeaving {
   /// Of several that leave at once, the longest one; of none: of one that is as small as can be.
   Takes takes(const std::vector<pid_t>& pids, Time length) const;
 
-  /// It was asked to leave, and so were others.
+  /// It was asked to leave, here or where it was begun, and so were others.
   void asked(const std::string& job, pid_t pid, std::size_t others = 0);
+  /// It may stay after all: how long it takes is not learnt.
+  void stays(const std::string& job) { leaving_.erase(job); }
   /// It has ended; `well`: as it was asked to, so that there is something to be learnt.
   void left(const std::string& job, bool well);
 

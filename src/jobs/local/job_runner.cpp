@@ -116,7 +116,7 @@ void JobRunner::ask() {
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
     operation = Join{settings_.node,    settings_.incarnation, settings_.slots, settings_.directory,
-                     settings_.address, question.number,       lent()};
+                     settings_.address, question.number,       lent(),          settings_.kind};
   } else {
     operation = report(question);
   }
@@ -298,10 +298,11 @@ void JobRunner::take(const Order& order) {
     if (order.leave) {
       terminate(piece, local, false);
     } else if (order.hands_over) {
-      expect_end(local);
-    } else if (!leaving_ && !closed_ && !local.asked) {
+      expect_end(piece, local);
+    } else if (!leaving_ && !closed_ && !local.asked && local.kill_at) {
       // It was to leave, and is not any more.
       local.kill_at.reset();
+      actions_.push_back(Leaves{order.attempt, false});
     }
     if (order.hosts.empty() || local.hosts == order.hosts) return;
     local.hosts = order.hosts;
@@ -352,14 +353,16 @@ void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
     local.killed = true;
     local.kill_at.reset();
   } else {
-    expect_end(local);
+    expect_end(piece, local);
   }
   actions_.push_back(Terminate{{piece.first, local.attempt, piece.second}, at_once});
 }
 
-void JobRunner::expect_end(Local& local) {
+void JobRunner::expect_end(const Piece& piece, Local& local) {
   local.was_to_end = true;
-  if (!local.ended && !local.killed) local.kill_at = local.kill_at.value_or(now_ + grace);
+  if (local.ended || local.killed || local.kill_at) return;
+  local.kill_at = now_ + grace;
+  actions_.push_back(Leaves{{piece.first, local.attempt, piece.second}});
 }
 
 void JobRunner::on(const Over& over) {
@@ -425,7 +428,7 @@ void JobRunner::have_all_leave(bool at_once) {
     if (at_once || (piece.second == 0 && !local.can_hand_over)) {
       terminate(piece, local, at_once);
     } else {
-      expect_end(local);
+      expect_end(piece, local);
     }
   }
 }

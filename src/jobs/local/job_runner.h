@@ -33,6 +33,8 @@ class JobRunner {
     std::string directory;
     /// Where the other nodes reach it; empty: nowhere.
     std::string address = {};
+    /// What its machine is like (Node::kind).
+    std::string kind = {};
   };
 
   // ---- events
@@ -114,6 +116,12 @@ class JobRunner {
   struct PartOver {
     Ended ended;
   };
+  /// It is to end by itself from now on, whether it is told so here or elsewhere; or it may stay
+  /// after all.
+  struct Leaves {
+    Attempt attempt;
+    bool does = true;
+  };
   /// SIGTERM, or SIGKILL; `Over` follows.
   struct Terminate {
     Attempt attempt;
@@ -129,8 +137,8 @@ class JobRunner {
     bool is_warning = false;
   };
   struct Finish {};
-  using Action =
-      std::variant<Ask, Await, Launch, HostsChanged, PartOver, Terminate, Extend, Tell, Finish>;
+  using Action = std::variant<Ask, Await, Launch, HostsChanged, PartOver, Leaves, Terminate, Extend,
+                              Tell, Finish>;
 
   explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
 
@@ -203,7 +211,7 @@ class JobRunner {
   bool command_runs(const Attempt& attempt) const;
   bool may_ask(const Attempt& attempt) const;
   void terminate(const Piece& piece, Local& local, bool at_once);
-  void expect_end(Local& local);
+  void expect_end(const Piece& piece, Local& local);
   void tell_wishes(Report& report, Question& question) const;
   void end_wishes(const std::vector<Ended>& ended);
   void forget_told(const Question& question);

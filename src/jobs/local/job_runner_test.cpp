@@ -98,6 +98,40 @@ TEST_CASE("what is to leave is asked to, and ended when it does not") {
   CHECK(killed[0].at_once);
 }
 
+TEST_CASE("whoever learns how long leaving takes is told of all that leaves, and of what stays") {
+  Driver node;
+  const auto leaves = [](const std::vector<JobRunner::Action>& actions) {
+    std::string all;
+    for (const auto& one : all_of<JobRunner::Leaves>(actions)) {
+      all += (one.does ? "+" : "-") + std::to_string(one.attempt.job) + "." +
+             std::to_string(one.attempt.part) + " ";
+    }
+    return all;
+  };
+  node.step(JobRunner::Began{});
+  CHECK(leaves(node.answer({.orders = {order(1), part(2, 9)}})).empty());
+  SUBCASE("its window closes: a command is told to leave, and a part has to leave with its own") {
+    CHECK(leaves(node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"})) ==
+          "+1.0 +2.9 ");
+    CHECK(leaves(node.answer({.orders = {order(1, 1, true), part(2, 9)}})).empty());
+  }
+  SUBCASE("the group says that a part is to leave before its command") {
+    Order goes = part(2, 9);
+    goes.leave = true;
+    node.wake();
+    CHECK(leaves(node.answer({.orders = {order(1), goes}})) == "+2.9 ");
+  }
+  SUBCASE("a window that opens again lets a part stay") {
+    node.step(JobRunner::LentSeen{false, std::nullopt, "its user is there"});
+    node.step(JobRunner::LentSeen{});
+    CHECK(leaves(node.answer({.orders = {order(1), part(2, 9)}})) == "-2.9 ");
+  }
+  SUBCASE("what is killed does not leave") {
+    node.wake();
+    CHECK(leaves(node.answer({})).empty());
+  }
+}
+
 TEST_CASE("what is not wanted any more is ended at once, and not told of") {
   Driver node;
   node.step(JobRunner::Began{});

@@ -21,6 +21,7 @@ constexpr std::size_t words_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t output_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t name_bytes_max = 64;
 constexpr std::size_t address_bytes_max = 64;
+constexpr std::size_t kind_bytes_max = 256;
 /// Of a line that says why something has ended.
 constexpr std::size_t why_bytes_max = 1'024;
 /// Of a part: its words, and what it reads.
@@ -53,12 +54,19 @@ struct JobSpec {
 
 /// Says so in a job's environment.
 constexpr const char* follows_nodes_variable = "PIRACEMA_WATCH_HOSTS=true";
+constexpr const char* wants_alike_variable = "PIRACEMA_ALIKE=true";
+inline bool says(const JobSpec& spec, const char* variable) {
+  return std::find(spec.environment.begin(), spec.environment.end(), variable) !=
+         spec.environment.end();
+}
 /// Of several nodes, and its command looks at the file that names them: one of them, but for the
 /// first, may leave the job and another one take its place while it runs.
 inline bool follows_nodes(const JobSpec& spec) {
-  return spec.nodes > 1 && std::find(spec.environment.begin(), spec.environment.end(),
-                                     follows_nodes_variable) != spec.environment.end();
+  return spec.nodes > 1 && says(spec, follows_nodes_variable);
 }
+/// All its machines are of one kind (Node::kind), at once and ever after: an image of its processes
+/// goes on where processor, libraries and MPI are what they were.
+inline bool wants_alike(const JobSpec& spec) { return says(spec, wants_alike_variable); }
 
 /// Of such a job, a stream with several coordinators (docs/design/019-three-coordinators.md): each
 /// of them on a node of its own, so it goes on when the first node is lost.
@@ -129,7 +137,9 @@ struct Part {
   /// The node where it was asked for. Empty: by a user; or nobody is there any more to be told of
   /// its end, and it lives as long as its attempt.
   std::string asker;
-  auto fields() { return std::tie(node, command, input, wanted, ended, asker); }
+  /// As of a job.
+  std::uint64_t heard = 0;
+  auto fields() { return std::tie(node, command, input, wanted, ended, asker, heard); }
 };
 
 /// A job as the cluster knows it.
@@ -156,17 +166,22 @@ struct Job {
   /// By the clock of the group (`Answer::now_ms`), whose origin is anywhere; 0: not yet. A job that
   /// waits after a failure of its own has the time of that in `ended_ms`, as long as it pauses.
   std::uint64_t submitted_ms = 0, started_ms = 0, ended_ms = 0;
-  /// The last of what it has said, and how many bytes came before that.
+  /// The last of what it has said, and how many bytes came before that. Of one that outlives its
+  /// first node: also what its parts have said.
   std::string output;
   std::uint64_t output_before = 0;
+  /// So much of what its command has written was heard of.
+  std::uint64_t heard = 0;
   Owner owner;
   /// The first node of this attempt was lost or left, and the job goes on (outlives_first_node):
   /// the command on `node` joins it.
   bool joins = false;
+  /// Of one that wants machines which are alike: of those that it began on first.
+  std::string kind;
   auto fields() {
     return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
                     losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
-                    owner, joins);
+                    owner, joins, kind, heard);
   }
 };
 
@@ -230,9 +245,13 @@ struct Node {
   std::uint64_t client = 0;
   /// Places that jobs have taken.
   std::uint32_t used = 0;
+  /// What its machine is like, in words: two with the same are alike.
+  std::string kind = {};
+  /// About when it is not lent any more, by the clock of the group; 0: there is no end yet.
+  std::uint64_t closes_ms = 0;
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
-                    lent, alive, lease_until_ms, heard_ms, client, used);
+                    lent, alive, lease_until_ms, heard_ms, client, used, kind, closes_ms);
   }
 };
 

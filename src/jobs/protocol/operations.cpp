@@ -10,9 +10,15 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 5, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 6, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
+
+// As nodes joined that did not say what their machines are like: in logs of before.
+constexpr std::uint8_t kind_of_join = 0;
+struct JoinWithoutKind : Join {
+  auto fields() { return std::tie(node, incarnation, slots, directory, address, number, lent); }
+};
 
 bool is_name_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -65,7 +71,10 @@ Result<Operation> decode_operation(Bytes bytes) {
   wire::Frame frame;
   frame.kind = static_cast<std::uint8_t>(bytes.front());
   frame.head = Buffer(bytes.subspan(1));
-  return wire::message_from_frame<Operation>(frame, "operation of a cluster");
+  auto operation = wire::message_from_frame<Operation>(frame, "operation of a cluster");
+  if (operation || frame.kind != kind_of_join) return operation;
+  if (auto join = wire::decode<JoinWithoutKind>(frame.head)) return Operation(Join(*join));
+  return operation;
 }
 
 Buffer encode(const Answer& answer) {
@@ -103,6 +112,12 @@ bool is_address(const std::string& address) {
   return address.size() <= address_bytes_max && (address.empty() || address[0] != '-') &&
          std::all_of(address.begin(), address.end(),
                      [](char letter) { return is_name_letter(letter) || letter == ':'; });
+}
+
+bool is_kind(const std::string& kind) {
+  return kind.size() <= kind_bytes_max && std::all_of(kind.begin(), kind.end(), [](char letter) {
+           return letter >= ' ' && letter <= '~';
+         });
 }
 
 Result<Done> check(const JobSpec& spec) {

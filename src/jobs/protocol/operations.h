@@ -36,7 +36,11 @@ struct Join {
   /// As that of a report.
   std::uint64_t number = 0;
   Lent lent = {};
-  auto fields() { return std::tie(node, incarnation, slots, directory, address, number, lent); }
+  /// What its machine is like (Node::kind).
+  std::string kind = {};
+  auto fields() {
+    return std::tie(node, incarnation, slots, directory, address, number, lent, kind);
+  }
 };
 /// What a job has written, from so many bytes on.
 struct Said {
@@ -289,5 +293,7 @@ Result<Done> check(const RunBeside& beside);
 Result<Done> check_name(const std::string& name);
 /// Of letters, digits, '.', '-', '_' and ':', or empty: what a host is reached at.
 bool is_address(const std::string& address);
+/// Of a few visible letters and spaces, or empty: what a machine is like.
+bool is_kind(const std::string& kind);
 
 }  // namespace piracema::jobs

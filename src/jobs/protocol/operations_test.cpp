@@ -27,6 +27,30 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
 TEST_CASE("an answer of another version of the protocol is named as one") {
   const Buffer first(as_bytes(std::string_view("\3\0", 2)));
   CHECK(decode_answer(first).error().message ==
-        "want an answer of the control plane of version 5, found 1: all machines want the same "
+        "want an answer of the control plane of version 6, found 1: all machines want the same "
         "piracema");
+}
+
+TEST_CASE(
+    "a node that joined before machines had kinds is understood, and one that is cut is not") {
+  const Buffer now =
+      encode(Operation(Join{.node = "a", .incarnation = 7, .slots = 2, .kind = "x"}));
+  const auto read = decode_operation(now);
+  REQUIRE(read.ok());
+  CHECK(std::get<Join>(*read).kind == "x");
+  // The length of the kind, and the kind.
+  const std::size_t kind_bytes = 9;
+  const auto before = decode_operation(Bytes(now).first(now.size() - kind_bytes));
+  REQUIRE(before.ok());
+  CHECK(std::get<Join>(*before).node == "a");
+  CHECK(std::get<Join>(*before).kind.empty());
+  CHECK_FALSE(decode_operation(Bytes(now).first(now.size() - kind_bytes - 1)).ok());
+  CHECK_FALSE(decode_operation(Bytes(now).first(now.size() - 1)).ok());
+}
+
+TEST_CASE("what a machine is like is a few visible letters") {
+  CHECK(is_kind(""));
+  CHECK(is_kind("x86_64 cpu-5b21e0c4 glibc-2.36"));
+  CHECK_FALSE(is_kind("two\nlines"));
+  CHECK_FALSE(is_kind(std::string(kind_bytes_max + 1, 'x')));
 }

@@ -21,12 +21,29 @@ struct Head {
   auto fields() { return std::tie(what, version); }
 };
 constexpr std::size_t head_bytes = 12;
-constexpr std::uint32_t version_before = 2;
+constexpr std::uint32_t oldest_version = 2;
 
 struct Body : ClusterImage {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
+struct ThirdNode : Node {
+  auto fields() {
+    return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
+                    lent, alive, lease_until_ms, heard_ms, client, used);
+  }
+};
+struct ThirdPart : Part {
+  auto fields() { return std::tie(node, command, input, wanted, ended, asker); }
+};
+struct ThirdJob : Job {
+  std::map<std::uint32_t, ThirdPart> parts_then;
+  auto fields() {
+    return std::tie(id, spec, state, node, others, parts_then, next, attempt, cancelled, failures,
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
+                    owner, joins);
+  }
+};
 struct SecondPart : Part {
   auto fields() { return std::tie(node, command, input, wanted, ended); }
 };
@@ -38,9 +55,11 @@ struct SecondJob : Job {
                     owner);
   }
 };
-struct Second {
-  std::vector<SecondJob> jobs;
-  std::vector<Node> nodes;
+/// An image with jobs as they were then.
+template <class JobThen>
+struct Then {
+  std::vector<JobThen> jobs;
+  std::vector<ThirdNode> nodes;
   std::vector<User> users;
   std::vector<Event> events;
   JobId last_job = 0;
@@ -48,25 +67,37 @@ struct Second {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
-Result<ClusterImage> decode_second(Bytes bytes) {
-  auto second = wire::decode<Second>(bytes);
-  if (!second) return second.error();
-  ClusterImage image{.jobs = {},
-                     .nodes = std::move(second->nodes),
-                     .users = std::move(second->users),
-                     .events = std::move(second->events),
-                     .last_job = second->last_job,
-                     .time = second->time,
-                     .own_ms = second->own_ms};
-  for (SecondJob& job : second->jobs) {
-    for (auto& [number, part] : job.parts_then) {
-      if (number < first_beside) part.asker = job.node;
-      job.parts.emplace(number, std::move(part));
-    }
-    image.jobs.push_back(std::move(job));
+Part as_now(ThirdPart part, const Job&, std::uint32_t) { return part; }
+Part as_now(SecondPart part, const Job& job, std::uint32_t number) {
+  if (number < first_beside) part.asker = job.node;
+  return part;
+}
+template <class JobThen>
+Job as_now(JobThen job) {
+  for (auto& [number, part] : job.parts_then) {
+    job.parts.emplace(number, as_now(std::move(part), job, number));
   }
+  job.heard = job.output_before + job.output.size();
+  return job;
+}
+
+template <class JobThen>
+Result<ClusterImage> decode_then(Bytes bytes) {
+  auto then = wire::decode<Then<JobThen>>(bytes);
+  if (!then) return then.error();
+  ClusterImage image{.jobs = {},
+                     .nodes = {},
+                     .users = std::move(then->users),
+                     .events = std::move(then->events),
+                     .last_job = then->last_job,
+                     .time = then->time,
+                     .own_ms = then->own_ms};
+  for (ThirdNode& node : then->nodes) image.nodes.push_back(std::move(node));
+  for (JobThen& job : then->jobs) image.jobs.push_back(as_now(std::move(job)));
   return image;
 }
+
+std::string versions() { return concat(oldest_version, " to ", ClusterImage::version); }
 
 }  // namespace
 
@@ -82,15 +113,17 @@ Result<ClusterImage> decode_image(Bytes bytes) {
   const auto head = wire::decode<Head>(bytes.first(head_bytes));
   if (!head) return head.error();
   if (head->what != magic) {
-    return Error{Errc::corrupt, concat("want an image of a cluster of version ", version_before,
-                                       " or ", ClusterImage::version, ", found another thing")};
+    return Error{Errc::corrupt, concat("want an image of a cluster of version ", versions(),
+                                       ", found another thing")};
   }
-  if (head->version == version_before) return decode_second(bytes.subspan(head_bytes));
+  const Bytes rest = bytes.subspan(head_bytes);
+  if (head->version == 2) return decode_then<SecondJob>(rest);
+  if (head->version == 3) return decode_then<ThirdJob>(rest);
   if (head->version != ClusterImage::version) {
-    return Error{Errc::config, concat("want an image of a cluster of version ", version_before,
-                                      " or ", ClusterImage::version, ", found ", head->version)};
+    return Error{Errc::config, concat("want an image of a cluster of version ", versions(),
+                                      ", found ", head->version)};
   }
-  auto body = wire::decode<Body>(bytes.subspan(head_bytes));
+  auto body = wire::decode<Body>(rest);
   if (!body) return body.error();
   return ClusterImage(*std::move(body));
 }

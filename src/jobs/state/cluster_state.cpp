@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint64_t ns_in_ms = 1'000'000;
 constexpr std::uint64_t step_most_ms = 1'000;
+// By less than that the end of a window does not move.
+constexpr std::uint64_t close_moves_ms = 5'000;
 
 Answer refused(std::string why) {
   return {.verdict = Answer::Verdict::refused, .why = std::move(why)};
@@ -194,6 +196,10 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
     return refused(concat("want an address of a host, or none, found '",
                           join.address.substr(0, address_bytes_max), "'"));
   }
+  if (!is_kind(join.kind)) {
+    return refused(concat("want a kind of at most ", kind_bytes_max, " visible letters, found ",
+                          join.kind.size(), " bytes"));
+  }
   if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
     return refused(concat("want at most ", nodes_max, " nodes"));
   }
@@ -211,6 +217,7 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
   node.slots = join.slots;
   node.directory = join.directory;
   node.address = join.address;
+  node.kind = join.kind;
   node.leaving = false;
   lend(node, join.lent);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
@@ -268,7 +275,19 @@ bool ClusterState::lend(Node& node, const Lent& lent) {
   }
   if (before.open && !lent.open) jobs_.ask_to_leave(node.name);
   // Those that wait are told why it is not.
-  return before.open != lent.open || before.why != node.lent.why;
+  const bool closes_anew = learn_close(node);
+  return closes_anew || before.open != lent.open || before.why != node.lent.why;
+}
+
+// Each report says it anew, a moment later and by another clock: that is no news.
+bool ClusterState::learn_close(Node& node) {
+  const std::uint64_t in_ms = node.lent.closes_in_ms;
+  const std::uint64_t closes_ms = in_ms == 0 ? 0 : now_ms() + in_ms;
+  const std::uint64_t apart =
+      std::max(closes_ms, node.closes_ms) - std::min(closes_ms, node.closes_ms);
+  const bool is_news = (closes_ms == 0) != (node.closes_ms == 0) || apart > close_moves_ms;
+  if (is_news) node.closes_ms = closes_ms;
+  return is_news;
 }
 
 Answer ClusterState::on(const Leave& leave) {

@@ -77,6 +77,8 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   bool renew(Node& node);
   bool begins_to_leave(Node& node);
   bool lend(Node& node, const Lent& lent);
+  /// It closes at another time than was known.
+  bool learn_close(Node& node);
   void happened(Event::Kind kind, const std::string& node, const std::string& why = "");
   void happened(Event event);
   /// After all that has changed anything but a lease.

@@ -204,3 +204,24 @@ TEST_CASE("bytes that are no operation change nothing and are answered") {
     CHECK(decode_answer(cluster.state.query(changed)).ok());
   }
 }
+
+TEST_CASE("that a window closes at the time that is known is no news, and another time is") {
+  Cluster cluster;
+  cluster.join("a");
+  std::uint64_t number = 10;
+  const auto closes_in = [&](std::uint64_t ms) {
+    const auto before = cluster.state.changes();
+    Report report{.node = "a", .incarnation = 1, .number = number++};
+    report.lent.closes_in_ms = ms;
+    cluster(report);
+    return cluster.state.changes() != before;
+  };
+  CHECK(closes_in(60'000));
+  const std::uint64_t known = cluster.state.nodes().at("a").closes_ms;
+  cluster.pass(500);
+  CHECK_FALSE(closes_in(59'400));
+  CHECK(cluster.state.nodes().at("a").closes_ms == known);
+  CHECK(closes_in(3'600'000));
+  CHECK(closes_in(0));
+  CHECK(cluster.state.nodes().at("a").closes_ms == 0);
+}

@@ -104,11 +104,21 @@ TEST_CASE(
   ends.ended = {{{cluster.id, 1, 1}, End::exited, 0, "ended"}};
   cluster(ends);
   CHECK_FALSE(job.parts.contains(1));
-  // Its output is that of the command which is there now.
+  // What it says is what the command says that is there now, and what parts do; each once.
   Report says = cluster.on_b({{cluster.id, 1, 2}});
-  says.said = {{{cluster.id, 1}, 0, "joined"}};
+  says.said = {{{cluster.id, 1}, 0, "joined "}};
   cluster(says);
-  CHECK(job.output == "joined");
+  Report part = cluster.on_c();
+  part.said = {{{cluster.id, 1, 2}, 0, "alone "}, {{cluster.id, 1, 2}, 3, "ne still"}};
+  cluster(part);
+  // Of another attempt, of no part, and of a part that is another node's.
+  part = cluster.on_c();
+  part.said = {{{cluster.id, 2, 2}, 0, "x"}, {{cluster.id, 1, 3}, 0, "x"}};
+  cluster(part);
+  says = cluster.on_b({{cluster.id, 1, 2}});
+  says.said = {{{cluster.id, 1, 2}, 0, "nobody says this"}};
+  cluster(says);
+  CHECK(job.output == "joined alone still");
   // The lost one comes back, and is one of the others.
   cluster.join("a", 2);
   CHECK(job.others == std::vector<std::string>{"c", "a"});

@@ -13,26 +13,22 @@ namespace {
 
 Error refuse(std::string why) { return {Errc::refused, std::move(why)}; }
 
-// What was said twice counts once.
-void hear(Job& job, const Said& said) {
-  const std::uint64_t known = job.output_before + job.output.size();
-  if (said.from > known) {
+// What was said twice counts once. Behind a gap the output begins anew.
+void hear(Job& job, std::uint64_t& heard, const Said& said) {
+  const std::uint64_t end = said.from + said.text.size();
+  if (end <= heard) return;
+  if (said.from > heard) {
+    job.output_before += job.output.size() + (said.from - heard);
     job.output = said.text;
-    job.output_before = said.from;
-  } else if (const std::uint64_t again = known - said.from; again < said.text.size()) {
-    job.output.append(said.text, again);
+  } else {
+    job.output.append(said.text, heard - said.from);
   }
+  heard = end;
   if (job.output.size() > output_bytes_max) {
     const std::size_t gone = job.output.size() - output_bytes_max;
     job.output.erase(0, gone);
     job.output_before += gone;
   }
-}
-
-// Another command counts what it says from the beginning.
-void forget_output(Job& job) {
-  job.output.clear();
-  job.output_before = 0;
 }
 
 void begin(Job& job, const std::vector<std::string>& nodes, std::uint64_t now_ms) {
@@ -44,7 +40,9 @@ void begin(Job& job, const std::vector<std::string>& nodes, std::uint64_t now_ms
   job.started_ms = now_ms;
   job.why.clear();
   job.joins = false;
-  forget_output(job);
+  job.output.clear();
+  job.output_before = 0;
+  job.heard = 0;
 }
 
 }  // namespace
@@ -141,12 +139,26 @@ Job* JobTable::running(const Attempt& attempt, const std::string& node) {
 bool JobTable::heard(const Report& report) {
   bool any = false;
   for (const Said& said : report.said) {
-    Job* const job = running(said.attempt, report.node);
-    if (job == nullptr) continue;
-    hear(*job, said);
-    any = true;
+    if (Job* const job = running(said.attempt, report.node)) {
+      hear(*job, job->heard, said);
+      any = true;
+    } else if (said.attempt.part != 0) {
+      any |= heard_part(said, report.node);
+    }
   }
   return any;
+}
+
+bool JobTable::heard_part(const Said& said, const std::string& node) {
+  const auto found = jobs_.find(said.attempt.job);
+  if (found == jobs_.end() || found->second.attempt != said.attempt.attempt) return false;
+  Job& job = found->second;
+  const auto part = job.parts.find(said.attempt.part);
+  if (part == job.parts.end() || part->second.node != node || !outlives_first_node(job.spec)) {
+    return false;
+  }
+  hear(job, part->second.heard, said);
+  return true;
 }
 
 bool JobTable::ended(const Report& report, const std::map<std::string, Node>& nodes,
@@ -234,7 +246,8 @@ bool JobTable::goes_on(Job& job) {
   job.node = job.others.front();
   job.others.erase(job.others.begin());
   job.joins = true;
-  forget_output(job);
+  // Another command counts what it says from the beginning.
+  job.heard = 0;
   return true;
 }
 
@@ -414,6 +427,7 @@ void JobTable::place(std::map<std::string, Node>& nodes, std::uint64_t now_ms) {
     if (job.state == JobState::running) {
       job.others.insert(job.others.end(), placed.nodes.begin(), placed.nodes.end());
     } else {
+      if (wants_alike(job.spec)) job.kind = nodes.at(placed.nodes.front()).kind;
       begin(job, placed.nodes, now_ms);
       if (job.attempt > 1) happened(Event::Kind::job_began_again, job);
     }

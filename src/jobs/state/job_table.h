@@ -80,6 +80,8 @@ class JobTable {
  private:
   /// Of a job whose command runs there in that attempt; or null.
   Job* running(const Attempt& attempt, const std::string& node);
+  /// A part has said this on that node, and is heard.
+  bool heard_part(const Said& said, const std::string& node);
   /// From now on, if its command can: it follows its nodes, and that one is not the first.
   static bool does_without(Job& job, const std::string& node);
   void ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,

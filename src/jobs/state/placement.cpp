@@ -1,7 +1,10 @@
 #include "jobs/state/placement.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -17,14 +20,41 @@ struct Room {
   std::optional<JobId> kept_for;
 };
 
+std::uint64_t closes_ms(const Room& room) {
+  const std::uint64_t closes = room.node->closes_ms;
+  return closes == 0 ? std::numeric_limits<std::uint64_t>::max() : closes;
+}
+
+/// Where most is free; of two with as much, where a job may stay for longer.
+bool is_better(const Room* a, const Room* b) {
+  return a->free != b->free ? a->free > b->free : closes_ms(*a) > closes_ms(*b);
+}
+
+/// What a job would get, of the nodes that may be its own together.
+struct Choice {
+  /// So many could have it, if they were empty.
+  std::size_t right = 0;
+  /// No more than it wants, and none that is kept for another job; the best one first.
+  std::vector<Room*> best;
+
+  bool can_begin(const JobSpec& spec) const {
+    return best.size() == spec.nodes && best.back()->free >= spec.slots;
+  }
+};
+
 std::string slots_text(std::uint32_t slots) {
   return concat(slots, slots == 1 ? " slot" : " slots");
 }
 
-bool may_run(const JobSpec& spec, const Node& node) {
+/// It is of the kind that the job has begun on, or that does not matter.
+bool is_like(const Job& job, const Node& node) { return job.kind.empty() || node.kind == job.kind; }
+
+bool may_run(const Job& job, const Node& node) {
+  const JobSpec& spec = job.spec;
   // Those of a job over several nodes have to reach each other.
   if (spec.nodes > 1 && node.address.empty()) return false;
-  return (spec.node.empty() || spec.node == node.name) && node.slots >= spec.slots;
+  return (spec.node.empty() || spec.node == node.name) && node.slots >= spec.slots &&
+         is_like(job, node);
 }
 
 /// Jobs may begin there.
@@ -40,10 +70,14 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
   const Node* largest = nullptr;
   for (const auto& [name, node] : nodes) {
     if (!job.spec.node.empty() && job.spec.node != name) continue;
+    if (!is_like(job, node)) continue;
     if (largest == nullptr || node.slots > largest->slots) largest = &node;
   }
   if (largest == nullptr && !job.spec.node.empty()) {
     return concat("waits for the node ", job.spec.node, ", which is not in the cluster");
+  }
+  if (largest == nullptr && !job.kind.empty()) {
+    return concat("waits for a node like those that it ran on (", job.kind, "): there is none");
   }
   if (largest == nullptr) return "waits for a node: there is none";
   if (largest->slots < job.spec.slots) {
@@ -54,20 +88,24 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
                 " that is there: ", largest->name, " ", why_away(*largest));
 }
 
-// Of those that could take a part of the job, and what keeps each of the others from it.
-std::string why_not_enough(const JobSpec& spec, const std::map<std::string, Node>& nodes) {
-  std::uint32_t right = 0, away = 0, closed = 0, small = 0, hidden = 0;
+// Of those that could take a part of the job, and what keeps each of the others from it. `alike`:
+// so many of them may be its own together.
+std::string why_not_enough(const JobSpec& spec, std::size_t alike,
+                           const std::map<std::string, Node>& nodes) {
+  std::size_t right = 0, away = 0, closed = 0, small = 0, hidden = 0;
   for (const auto& [name, node] : nodes) {
-    std::uint32_t& count = node.slots < spec.slots         ? small
-                           : node.address.empty()          ? hidden
-                           : !node.alive                   ? away
-                           : node.draining || node.leaving ? away
-                           : !node.lent.open               ? closed
-                                                           : right;
+    std::size_t& count = node.slots < spec.slots         ? small
+                         : node.address.empty()          ? hidden
+                         : !node.alive                   ? away
+                         : node.draining || node.leaving ? away
+                         : !node.lent.open               ? closed
+                                                         : right;
     count += 1;
   }
   std::string why = concat("waits for ", spec.nodes, " nodes of ", slots_text(spec.slots),
-                           " that are there: there ", right == 1 ? "is " : "are ", right);
+                           " that are there", wants_alike(spec) ? ", and alike" : "", ": there ",
+                           alike == 1 ? "is " : "are ", alike);
+  if (right > alike) why += concat(", ", right - alike, " of another kind");
   if (away != 0) why += concat(", ", away, " not heard of or draining");
   if (closed != 0) why += concat(", ", closed, " not lent now");
   if (small != 0) why += concat(", ", small, " smaller");
@@ -95,11 +133,10 @@ void fill_up(Job& job, bool leaves_first, std::vector<Room>& rooms, std::vector<
   }
   std::vector<Room*> best;
   for (Room& room : rooms) {
-    const bool can = may_run(job.spec, *room.node) && room.free >= job.spec.slots;
+    const bool can = may_run(job, *room.node) && room.free >= job.spec.slots;
     if (can && !lives_on(job, room.node->name)) best.push_back(&room);
   }
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Room* a, const Room* b) { return a->free > b->free; });
+  std::stable_sort(best.begin(), best.end(), is_better);
   best.resize(std::min<std::size_t>(best.size(), job.spec.nodes - has));
   const std::size_t will_have = has + best.size();
   job.why =
@@ -113,6 +150,33 @@ void fill_up(Job& job, bool leaves_first, std::vector<Room>& rooms, std::vector<
     room->free -= job.spec.slots;
     placed.back().nodes.push_back(room->node->name);
   }
+}
+
+Choice choose_of(const Job& job, std::vector<Room>& rooms, const std::string* kind) {
+  Choice choice;
+  for (Room& room : rooms) {
+    if (!may_run(job, *room.node) || (kind != nullptr && room.node->kind != *kind)) continue;
+    choice.right += 1;
+    if (!room.kept_for) choice.best.push_back(&room);
+  }
+  std::stable_sort(choice.best.begin(), choice.best.end(), is_better);
+  choice.best.resize(std::min<std::size_t>(choice.best.size(), job.spec.nodes));
+  return choice;
+}
+
+Choice choose(const Job& job, std::vector<Room>& rooms) {
+  if (!wants_alike(job.spec)) return choose_of(job, rooms, nullptr);
+  std::set<std::string> kinds;
+  for (const Room& room : rooms) kinds.insert(room.node->kind);
+  const auto worth = [&](const Choice& one) {
+    return std::tuple(one.can_begin(job.spec), one.best.size(), one.right);
+  };
+  Choice best;
+  for (const std::string& kind : kinds) {
+    Choice one = choose_of(job, rooms, &kind);
+    if (worth(one) > worth(best)) best = std::move(one);
+  }
+  return best;
 }
 
 }  // namespace
@@ -132,31 +196,23 @@ std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string
   for (auto& [id, job] : jobs) {
     if (job.state != JobState::waiting || pauses(job)) continue;
     const JobSpec& spec = job.spec;
-    std::vector<Room*> best;
-    std::size_t right = 0;
-    for (Room& room : rooms) {
-      if (!may_run(spec, *room.node)) continue;
-      right += 1;
-      if (!room.kept_for) best.push_back(&room);
-    }
-    if (right < spec.nodes) {
-      job.why = spec.nodes == 1 ? what_is_there(job, nodes) : why_not_enough(spec, nodes);
+    const Choice choice = choose(job, rooms);
+    if (choice.right < spec.nodes) {
+      job.why =
+          spec.nodes == 1 ? what_is_there(job, nodes) : why_not_enough(spec, choice.right, nodes);
       continue;
     }
-    if (best.size() < spec.nodes) {
+    if (choice.best.size() < spec.nodes) {
       job.why = "waits for jobs that were there before it";
       continue;
     }
-    std::stable_sort(best.begin(), best.end(),
-                     [](const Room* a, const Room* b) { return a->free > b->free; });
-    best.resize(spec.nodes);
-    if (best.back()->free < spec.slots) {
-      for (Room* room : best) room->kept_for = id;
-      job.why = why_waits(spec, best);
+    if (!choice.can_begin(spec)) {
+      for (Room* room : choice.best) room->kept_for = id;
+      job.why = why_waits(spec, choice.best);
       continue;
     }
     placed.push_back({id, {}});
-    for (Room* room : best) {
+    for (Room* room : choice.best) {
       room->free -= spec.slots;
       placed.back().nodes.push_back(room->node->name);
     }

@@ -145,3 +145,74 @@ TEST_CASE("a job that runs and has lost a node gets another one before any job b
     CHECK(cluster.placed() == "2@b ");
   }
 }
+
+TEST_CASE("of two nodes with as much free, a job goes where it may stay for longer") {
+  JobsAndNodes cluster;
+  cluster.node("a", 4);
+  cluster.nodes["a"].closes_ms = 60'000;
+  cluster.node("b", 4);
+  cluster.nodes["b"].closes_ms = 3'600'000;
+  cluster.job(1);
+  CHECK(cluster.placed() == "1@b ");
+  cluster.node("c", 4);
+  CHECK(cluster.placed() == "1@c ");
+  cluster.node("c", 4, 1);
+  CHECK(cluster.placed() == "1@b ");
+}
+
+TEST_CASE("a job that wants its machines to be alike gets those of one kind") {
+  JobsAndNodes cluster;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    cluster.node(name, 4);
+    cluster.nodes[name].kind = name[0] % 2 == 0 ? "new" : "old";
+  }
+  Job& job = cluster.job(1, 2);
+  SUBCASE("of those that can take it now") {
+    CHECK(cluster.placed() == "1@a+b ");
+    job.spec.environment = {wants_alike_variable};
+    CHECK(cluster.placed() == "1@b+d ");
+    cluster.nodes["d"].used = 4;
+    CHECK(cluster.placed() == "1@a+c ");
+  }
+  SUBCASE("and waits where most of them are, if it has to") {
+    job.spec.environment = {wants_alike_variable};
+    cluster.nodes["d"].alive = false;
+    cluster.nodes["a"].used = 4;
+    cluster.job(1);
+    CHECK(cluster.placed() == "2@b ");
+    CHECK(job.why ==
+          "waits for 1 slot of each of 2 nodes: a has 0 of 4 free, and 2 nodes are kept for it");
+    cluster.nodes["a"].alive = false;
+    CHECK(cluster.placed() == "2@b ");
+    CHECK(job.why ==
+          "waits for 2 nodes of 1 slot that are there, and alike: there is 1, 1 of another kind, "
+          "2 not heard of or draining");
+  }
+  SUBCASE("and goes on where it was like that when it began") {
+    job.spec.environment = {wants_alike_variable};
+    job.kind = "old";
+    CHECK(cluster.placed() == "1@a+c ");
+    cluster.nodes["a"].draining = true;
+    CHECK(cluster.placed().empty());
+    CHECK(job.why ==
+          "waits for 2 nodes of 1 slot that are there, and alike: there is 1, 2 of another kind, "
+          "1 not heard of or draining");
+  }
+}
+
+TEST_CASE("a job on one node whose kind is gone says which one that was") {
+  JobsAndNodes cluster;
+  cluster.node("a", 4);
+  cluster.nodes["a"].kind = "new";
+  cluster.node("b", 4);
+  cluster.nodes["b"].kind = "old";
+  cluster.nodes["b"].draining = true;
+  Job& job = cluster.job(1);
+  job.spec.environment = {wants_alike_variable};
+  job.kind = "old";
+  CHECK(cluster.placed().empty());
+  CHECK(job.why == "waits for a node of 1 slot that is there: b is draining");
+  cluster.nodes.erase("b");
+  CHECK(cluster.placed().empty());
+  CHECK(job.why == "waits for a node like those that it ran on (old): there is none");
+}

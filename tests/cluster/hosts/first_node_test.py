@@ -22,9 +22,14 @@ class FirstNode(StreamOnThree):
 
     def test_its_host_dies_and_another_one_takes_its_place(self):
         self.assertNotIn("a worker begins", self.said_by_workers_elsewhere())
+        self.wait_until(lambda: "a worker begins" in self.ask("logs", self.number), "no worker begins")
+        before = self.ask("logs", self.number)
         lost = self.lose_first(self.kill_all_on)
         self.wait_until(lambda: len(self.job()["others"]) == 2, "it gets no other node")
         self.wait_until(lambda: "a worker begins" in self.said_by_workers_elsewhere(), "what workers write is nowhere")
+        self.wait_until(lambda: self.ask("logs", self.number).count("a worker begins") > before.count("a worker begins"),
+                        "nobody is told what workers write")
+        self.assertIn(before, self.ask("logs", self.number))
         self.assertNotIn(lost, self.job()["others"])
         self.wait_for_more()
         self.wait_until(lambda: "running again" in self.ask("logs", self.number), "nobody says what becomes of it")

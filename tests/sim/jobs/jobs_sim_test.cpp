@@ -13,7 +13,7 @@ TEST_CASE(
     "lent is given back in time") {
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
   std::uint64_t beside = 0, beside_told = 0, resized = 0, forgiven = 0;
-  std::uint64_t handed_over = 0, joined = 0, kept = 0;
+  std::uint64_t handed_over = 0, joined = 0, kept = 0, began_alike = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -30,6 +30,7 @@ TEST_CASE(
     handed_over += run.handed_over();
     joined += run.joined();
     kept += run.kept();
+    began_alike += seed % 4 == 1 ? run.began_alike() : 0;
     CHECK(run.late() == 0);
   }
   // Or else nothing was tried.
@@ -46,6 +47,7 @@ TEST_CASE(
   CHECK(is_exercised(handed_over, 100, 5'000));
   CHECK(joined > 0);
   CHECK(kept > 0);
+  CHECK(is_exercised(began_alike, 1'000, 5'000));
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

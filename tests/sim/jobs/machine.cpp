@@ -22,11 +22,13 @@ constexpr Time ending_most = milliseconds(800);
 
 }  // namespace
 
-Machine::Machine(Scheduler& scheduler, Group& group, Register& all, std::string name)
+Machine::Machine(Scheduler& scheduler, Group& group, Register& all, std::string name,
+                 std::string kind)
     : scheduler_(scheduler),
       group_(group),
       all_(all),
       name_(std::move(name)),
+      kind_(std::move(kind)),
       parts_(static_cast<std::uint32_t>(name_.front()) << 20) {
   start();
 }
@@ -35,7 +37,7 @@ void Machine::start() {
   if (runner_) return;
   life_ += 1;
   runner_ = std::make_unique<JobRunner>(
-      JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h"});
+      JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h", kind_});
   deliver(JobRunner::LeavingTakes{scheduler_.between(seconds(1), seconds(4)), ending_most});
   deliver(lent_);
   deliver(JobRunner::Began{});
@@ -157,6 +159,12 @@ void Machine::act(const JobRunner::Launch& launch) {
   process.serial = ++serial_;
   fence(attempt, process);
   const Fate& fate = all_.fates.at(attempt.job);
+  if (fate.alike) {
+    auto& kinds = all_.kinds[attempt.job];
+    kinds.insert(kind_);
+    REQUIRE(kinds.size() == 1);
+    all_.began_alike += attempt.attempt > 1 ? 1 : 0;
+  }
   if (attempt.part != 0) {
     const Attempt command{attempt.job, attempt.attempt};
     REQUIRE((!is_beside(attempt) || processes_.contains(command) || unheard_.contains(command)));

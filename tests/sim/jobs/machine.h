@@ -17,7 +17,7 @@ namespace piracema::sim {
 /// A node of the cluster, with the processes of its jobs and their supervisors.
 class Machine {
  public:
-  Machine(Scheduler& scheduler, Group& group, Register& all, std::string name);
+  Machine(Scheduler& scheduler, Group& group, Register& all, std::string name, std::string kind);
 
   void start();
   /// The processes of jobs are ended by their supervisors, a moment later.
@@ -51,6 +51,7 @@ class Machine {
   void act(const JobRunner::HostsChanged& changed);
   void hands_over(const Attempt& attempt, std::uint64_t serial);
   void forget_killed(Operation& operation) const;
+  void act(const JobRunner::Leaves&) {}
   void act(const JobRunner::Terminate& terminate);
   void act(const JobRunner::Extend& extend);
   void act(const JobRunner::Tell& tell) { scheduler_.trace(name_, ": ", tell.text); }
@@ -64,7 +65,7 @@ class Machine {
   Scheduler& scheduler_;
   Group& group_;
   Register& all_;
-  const std::string name_;
+  const std::string name_, kind_;
   std::unique_ptr<JobRunner> runner_;
   std::uint64_t life_ = 0, turn_ = 0, serial_ = 0;
   bool frozen_ = false;

@@ -24,6 +24,8 @@ struct Fate {
   /// It goes on when its first node is lost or left, and its parts ask for others.
   bool outlives = false;
   std::uint32_t fails = 0;
+  /// It wants its machines to be of one kind.
+  bool alike = false;
   /// When it is asked to leave; none: it does not listen.
   std::optional<Time> leaves_after;
 };
@@ -67,6 +69,9 @@ struct Register {
   /// How often its command has ended badly by itself, and because a part was lost.
   std::map<JobId, std::uint32_t> ends, gave_up;
   std::set<JobId> succeeded;
+  /// Kinds of machines that jobs which want one have begun on; and how often they began anew.
+  std::map<JobId, std::set<std::string>> kinds;
+  std::uint32_t began_alike = 0;
   /// What was run beside commands.
   std::set<Attempt> beside;
 };

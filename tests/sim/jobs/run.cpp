@@ -14,9 +14,12 @@ using std::chrono::seconds;
 
 Run::Run(std::uint64_t seed, Mistake mistake) : scheduler_(seed), group_(scheduler_) {
   all_.mistake = mistake;
-  // Where there are four a job of three may go from any of them to another one.
+  // Where there are four a job of three may go from any of them to another one; and in half of
+  // those runs one machine is of another kind.
   for (const char name : std::string(seed % 2 == 0 ? "abc" : "abcd")) {
-    machines_.push_back(std::make_unique<Machine>(scheduler_, group_, all_, std::string(1, name)));
+    const std::string kind = name == 'd' && seed % 4 == 1 ? "new" : "old";
+    machines_.push_back(
+        std::make_unique<Machine>(scheduler_, group_, all_, std::string(1, name), kind));
   }
   for (int i = 0; i < 12; ++i) {
     scheduler_.after(scheduler_.between({}, seconds(40)), [this] { submit(); });
@@ -89,6 +92,8 @@ void Run::submit() {
     // On two it is left as a whole when the first one is.
     if (nodes == 1) nodes = 3;
   }
+  const bool alike = random.below(3) == 0;
+  if (alike) environment.emplace_back(wants_alike_variable);
   const auto answer =
       group_.execute(Submit{{.name = "job",
                              .command = {"x"},
@@ -99,6 +104,7 @@ void Run::submit() {
   Fate& fate = all_.fates[answer.job];
   fate.spans = nodes > 1;
   fate.outlives = outlives;
+  fate.alike = alike;
   fate.needs_all = random.below(2) == 0 && !follows;
   fate.takes = scheduler_.between(milliseconds(100), seconds(8));
   fate.fails = static_cast<std::uint32_t>(random.below(3));

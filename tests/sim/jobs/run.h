@@ -31,6 +31,7 @@ class Run {
   std::uint32_t forgotten() const { return forgotten_; }
   std::uint32_t resized() const { return resized_; }
   std::uint32_t given_back() const { return all_.given_back; }
+  std::uint32_t began_alike() const { return all_.began_alike; }
   std::uint32_t late() const { return all_.late; }
   std::size_t beside() const { return all_.beside.size(); }
   std::uint32_t beside_told() const { return beside_told_; }
