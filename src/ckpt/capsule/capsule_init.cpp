@@ -17,10 +17,14 @@
 #include "base/text.h"
 #include "ckpt/capsule/capsule_setup.h"
 #include "ckpt/capsule/criu_run.h"
+#include "ckpt/capsule/hook.h"
 #include "ckpt/capsule/roll_back.h"
 #include "ckpt/capsule/shared_memory.h"
+#include "ckpt/capsule/under_way.h"
 #include "ckpt/image/compression.h"
+#include "ckpt/image/image_store.h"
 #include "ckpt/network/loopback.h"
+#include "ckpt/network/netlink.h"
 #include "os/process_tree.h"
 #include "wire/fields.h"
 
@@ -41,7 +45,7 @@ void CapsuleInit::start(const Order& order) {
 }
 
 void CapsuleInit::restore(const Order& order) {
-  forget_hook();
+  door_->begin();
   order_ = order;
   step_ = Step::criu;
   if (order_.root == 0) {
@@ -58,6 +62,127 @@ void CapsuleInit::restore(const Order& order) {
   if (!pid) return refuse(ReportKind::started, pid.error());
   helper_ = *pid;
 }
+
+// ---- saving it
+// -----------------------------------------------------------------------------------
+
+Result<Done> CapsuleInit::check_before_dump() const {
+  if (job_ == 0 || ended_) return Error{Errc::failed, "the job has ended"};
+  if (helper_ != 0) return Error{Errc::failed, "an image is being made already"};
+  if (const auto found = obstacles(job_, {1}); !found.empty()) {
+    return Error{Errc::failed, concat(cannot_now, found.front())};
+  }
+  // Looked at again by the hook; most of the time it can be known without freezing anybody.
+  if (const auto found = connections_under_way(); !found.empty()) {
+    return Error{Errc::failed, concat(cannot_now, found.front())};
+  }
+  return Done{};
+}
+
+// Of criu itself no more is known than that it could not, and most of what it cannot do is of the
+// moment; a store that is full or broken is not.
+bool CapsuleInit::may_pass(const std::string& why) const {
+  if (why.starts_with(cannot_now)) return true;
+  if (ended_ || step_ != Step::criu) return false;
+  for (const int broken : {ENOSPC, EDQUOT, EIO, EROFS, ESTALE}) {
+    if (why.find(std::strerror(broken)) != why.npos) return false;
+  }
+  return why.starts_with("criu: ");
+}
+
+void CapsuleInit::refuse_dump(const std::string& why) {
+  if (overlay_) overlay_->pass();
+  report({.kind = ReportKind::dumped, .message = why, .passing = may_pass(why)});
+}
+
+void CapsuleInit::dump(const Order& order) {
+  door_->begin();
+  if (auto right = check_before_dump(); !right) return refuse_dump(right.error().message);
+  order_ = order;
+  step_ = Step::criu;
+  began_ = now();
+  auto pid = start_beside(dump_command(settings_, order, job_), order, job_);
+  if (!pid) return refuse_dump(pid.error().message);
+  helper_ = *pid;
+}
+
+bool CapsuleInit::start_commit() {
+  step_ = Step::commit;
+  auto pid = start_beside(commit_command(settings_), order_, job_);
+  if (pid) helper_ = *pid;
+  return pid.ok();
+}
+
+// criu ends nobody but by SIGKILL.
+bool CapsuleInit::ended_itself() const {
+  return ended_ && !(WIFSIGNALED(*ended_) && WTERMSIG(*ended_) == SIGKILL);
+}
+
+// criu kills what it has saved, and then may take it for a failure that somebody is dead. By then
+// the hook has made the image complete. Whoever criu has let go of is ended here: it would be
+// beyond its image with each step.
+bool CapsuleInit::is_stopped_all_the_same() {
+  if (!order_.stop || ended_itself()) return false;
+  const std::string manifest =
+      concat(order_.directory, "/images/", ImageStore::manifest_name(order_.image));
+  const bool is_complete = order_.several ? door_->agreed() : ::access(manifest.c_str(), F_OK) == 0;
+  // All of the capsule but its first process.
+  if (is_complete) ::kill(-1, SIGKILL);
+  return is_complete;
+}
+
+void CapsuleInit::dumped(bool ok) {
+  ok = ok || is_stopped_all_the_same();
+  const auto took = static_cast<std::uint64_t>((now() - began_) / std::chrono::microseconds(1));
+  const bool too_late = step_ == Step::criu && ended_itself();
+  const std::string why = ok ? "" : too_late ? "the job has ended" : why_failed(order_.log);
+  report({.kind = ReportKind::dumped,
+          .ok = ok,
+          .message = why,
+          .passing = !ok && may_pass(why),
+          .frozen_us = frozen_time(order_.log),
+          .dump_us = took});
+  if (ok && order_.stop) {
+    // What criu has killed after it was saved has not ended.
+    job_ = 0;
+    ended_.reset();
+  } else if (ended_ && step_ == Step::criu) {
+    job_ended(*ended_);
+  }
+}
+
+// ---- one of several hosts (host_group.h says when)
+// ------------------------------------------------
+
+void CapsuleInit::link(const Order& order) {
+  if (!overlay_) return;
+  overlay_->set_peers(order.peers);
+  auto netlink = Netlink::open();
+  // Larger packets than the hosts' network takes are cut into pieces: slower, and right.
+  if (netlink) (void)netlink->set_mtu("c0", order.mtu);
+}
+
+// Nothing that the job does from here on is in the image, so packets may travel again.
+void CapsuleInit::part_dumped(bool ok) {
+  ok = ok || is_stopped_all_the_same();
+  door_->end();
+  const bool goes_on = ok && !order_.stop && !ended_;
+  if (!ok || !order_.stop) overlay_->pass();
+  dumped(ok);
+  if (goes_on && !start_commit()) {
+    report({.kind = ReportKind::sealed, .message = "the hook cannot be run"});
+  }
+}
+
+void CapsuleInit::hear_hook() {
+  const auto step = door_->hear();
+  if (!step || *step == HookStep::filled) return;
+  report(
+      {.kind = *step == HookStep::frozen ? ReportKind::frozen : ReportKind::recorded, .ok = true});
+}
+
+// ---- its processes
+// -------------------------------------------------------------------------------
 
 // A process that is not stopped yet may make another one.
 void CapsuleInit::pause(bool still) {
@@ -153,7 +278,8 @@ void CapsuleInit::handle(const Order& order) {
     case OrderKind::pause:
       return pause(order.ok);
     case OrderKind::proceed:
-      return proceed(order.ok);
+      // An image may be checked before criu is done with its restart.
+      return door_->proceed(order.ok, order_.kind == OrderKind::restore);
   }
 }
 

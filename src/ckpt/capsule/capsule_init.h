@@ -44,13 +44,10 @@ class CapsuleInit {
   Result<Done> check_before_dump() const;
   bool start_commit();
 
-  void forget_hook();
-  void proceed(bool ok);
-  void hear_hook();
-
   // Several hosts.
   void link(const Order& order);
   void part_dumped(bool ok);
+  void hear_hook();
 
   Fd socket_;
   const CapsuleSettings& settings_;
@@ -67,9 +64,6 @@ class CapsuleInit {
   Time began_{};
   /// The job's end; noticed while criu runs, it may be criu's doing.
   std::optional<int> ended_;
-  /// Of the dump or the restart under way: what the hook waits at, and what was said to it.
-  std::optional<HookStep> waits_at_;
-  bool given_up_ = false, agreed_ = false;
 };
 
 }  // namespace piracema::ckpt

@@ -42,7 +42,36 @@ Result<HookDoor> HookDoor::open() {
   return HookDoor(std::move(listener));
 }
 
+void HookDoor::begin() {
+  end();
+  given_up_ = agreed_ = false;
+}
+
+void HookDoor::end() {
+  hook_.close();
+  waits_at_.reset();
+}
+
+void HookDoor::proceed(bool ok, bool ahead) {
+  given_up_ = given_up_ || !ok;
+  agreed_ = ok && (ahead || waits_at_ == HookStep::recorded);
+  if (!waits_at_) return;
+  waits_at_.reset();
+  answer(ok);
+}
+
 std::optional<HookStep> HookDoor::hear() {
+  const auto step = receive();
+  if (!step) return std::nullopt;
+  if (given_up_ || (*step == HookStep::filled && agreed_)) {
+    answer(!given_up_);
+    return std::nullopt;
+  }
+  waits_at_ = step;
+  return step;
+}
+
+std::optional<HookStep> HookDoor::receive() {
   if (!hook_) {
     hook_ = Fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     return std::nullopt;
