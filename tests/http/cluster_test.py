@@ -22,7 +22,7 @@ from cluster_of_nodes import CLEAN, PIRACEMA, SECONDS_MAX, ClusterOfNodes, child
 import page_test  # noqa: E402
 import prometheus_test  # noqa: E402
 from page_test import CONTRAST, CONTRAST_MIN, NAMELESS, PAGE_BYTES_MAX, Browser  # noqa: E402
-from support import APP, main, skip  # noqa: E402
+from support import APP, main, run_top, skip  # noqa: E402
 
 
 def shown(page, selector):
@@ -108,6 +108,11 @@ class Interface(Shown):
         self.assertIn("noticed by the end of its process: killed by signal 9 (SIGKILL)", one["failure"]["text"])
         self.wait_until(lambda: self.seen()["jobs"][0].get("stream") ==
                         {"known": False, "why": "it shows no stream"}, f"job {sleeps} is not said to be none")
+        code, out, said = run_top("--once", self.entrance)
+        self.assertEqual((0, ""), (code, said))
+        for words in ["cluster  goes on  3 of 3 replicas", "counts  ", "/s out", "it shows no stream"]:
+            self.assertIn(words, out)
+        self.assertEqual("cluster", json.loads(run_top("--once", "--json", self.base)[1])["kind"])
         self.assertEqual(1.0, self.figure("piracema_cluster_streams", known="yes"))
         self.assertEqual(0.0, self.figure("piracema_cluster_streams", known="no"))
         labels = {"job_id": job, "name": "counts"}

@@ -131,14 +131,19 @@ Response ClusterSite::get(const Request& request, Time now) const {
     const auto format = observe::metrics_format(request.accept);
     return {200, observe::content_type(format), metrics(latest->sight, format)};
   }
-  if (path == "/api/v1/cluster") {
-    auto object = json_of(latest->sight, JobsShown::all);
-    object["version"] = PIRACEMA_VERSION;
-    object["seen_as"] = seen_as_;
-    object["seen_ago"] = std::chrono::duration<double>(now - latest->at).count();
-    return json(text_of(object));
+  if (path == "/api/v1/cluster") return json(text_of(shown(*latest, now)));
+  if (path == "/api/v1/all") {
+    return json(text_of({{"kind", "cluster"}, {"cluster", shown(*latest, now)}}));
   }
-  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/cluster\n");
+  return text(404, "nothing here; /, /metrics, /healthz, /readyz, /api/v1/cluster, /api/v1/all\n");
+}
+
+nlohmann::ordered_json ClusterSite::shown(const ClusterBoard::Latest& latest, Time now) const {
+  auto object = json_of(latest.sight, JobsShown::all);
+  object["version"] = PIRACEMA_VERSION;
+  object["seen_as"] = seen_as_;
+  object["seen_ago"] = std::chrono::duration<double>(now - latest.at).count();
+  return object;
 }
 
 Response ClusterSite::post(const Request&) const { return not_allowed(methods()); }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/clock.h"
@@ -47,6 +48,7 @@ class ClusterSite final : public observe::WebSite {
   observe::Response get(const observe::Request& request, Time now) const override;
   observe::Response post(const observe::Request&) const override;
   const char* methods() const override { return "GET, HEAD"; }
+  nlohmann::ordered_json shown(const ClusterBoard::Latest& latest, Time now) const;
   observe::Response log_of(const std::string& job) const;
   observe::Response readiness(Time now) const;
 

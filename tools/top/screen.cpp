@@ -18,7 +18,8 @@ constexpr Kind kinds[] = {{"stream", "job", put_stream},
                           {"coll", "job", put_coll_job},
                           {"ckpt", "job", put_ckpt_job},
                           {"ckpt_queue", "daemon", put_ckpt_queue},
-                          {"kv", "replica", put_kv_replica}};
+                          {"kv", "replica", put_kv_replica},
+                          {"cluster", "dashboard", put_cluster}};
 
 const Kind* kind_of(const JsonView& all) {
   const std::string name = all.text("kind");

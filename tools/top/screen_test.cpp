@@ -180,10 +180,38 @@ TEST_CASE("a replica has its leader, its operations and its members") {
   CHECK(has(screen, "     1       -  not connected  h2:7000\n"));
 }
 
+TEST_CASE("a cluster has its control plane, its nodes, its jobs and what has happened") {
+  const std::string screen = screen_of(nlohmann::json::parse(R"({"kind": "cluster", "cluster": {
+      "goes_on": true, "wanted": 2, "here": 2,
+      "replicas": [{"id": 0, "address": "h1:7", "leads": true, "decided": 5, "silent": []},
+                   {"id": 1, "address": "h2:7", "trouble": "does not answer"}],
+      "nodes": [{"node": "n1", "state": "here", "slots": 4, "used": 2, "heard_ago_ms": 400, "lent": ""},
+                {"node": "n2", "state": "here", "slots": 8, "used": 0, "heard_ago_ms": 100,
+                 "lent": "lent until 06:00:00"}],
+      "jobs": [{"job": 7, "name": "tally", "user": "bob", "state": "running", "node": "n1",
+                "others": ["n2"], "stream": {"known": true, "items_in_per_second": 3000.0,
+                "items_out_per_second": 2900.0, "queued": 2, "bottleneck": "sink holds it back"}},
+               {"job": 8, "name": "sim", "user": "bob", "state": "waiting", "why": "waits for 2 slots"},
+               {"job": 6, "name": "gone", "user": "bob", "state": "done"}],
+      "events": [{"event": "node_lost", "number": 1, "ago_ms": 61000, "text": "the node n3 was lost"}]
+      }})"),
+                                       {});
+  CAPTURE(screen);
+  CHECK(has(screen, "cluster  goes on  2 of 2 replicas of the control plane here\n"));
+  CHECK(has(screen, "h1:7 leads\n"));
+  CHECK(has(screen, "h2:7: does not answer\n"));
+  CHECK(has(screen, "here, lent until 06:00:00\n"));
+  CHECK(has(screen, "n1 +1"));
+  CHECK(has(screen, "3.00 k/s in, 2.90 k/s out, 2 wait; sink holds it back\n"));
+  CHECK(has(screen, "waits for 2 slots\n"));
+  CHECK_FALSE(has(screen, "gone"));
+  CHECK(has(screen, "the node n3 was lost\n"));
+}
+
 TEST_CASE("what is missing, or of another kind, is left out") {
   CHECK(screen_of({}, {}).empty());
   CHECK(noun_of({{"kind", "of another version"}}).empty());
-  for (const char* kind : {"stream", "coll", "ckpt", "ckpt_queue", "kv"}) {
+  for (const char* kind : {"stream", "coll", "ckpt", "ckpt_queue", "kv", "cluster"}) {
     for (
         const char* text :
         {R"({"job":5,"graph":[],"hosts":"x","failures":null,"queue":1,"replica":""})",
@@ -194,6 +222,7 @@ TEST_CASE("what is missing, or of another kind, is left out") {
          R"({"job":{"job":{"trees":[{"parents":[1,0,-1,99,null,"x"],"latencies":{}}]}}})",
          R"({"job":{"checkpoints":{"past":[{"ago":[]},5]},"store":[],"window":1,"troubles":[1]}})",
          R"({"queue":{"jobs":[1,{"command":[1,null]}],"left":{},"outcomes":[]}})",
+         R"({"cluster":{"replicas":[1],"nodes":{},"jobs":[{"others":1,"stream":[]}],"events":[7]}})",
          R"({"replica":{"members":{"a":1},"checkpoints":{"last":"x"},"pieces_of":1e300}})"}) {
       CAPTURE(text);
       auto all = nlohmann::json::parse(text);
