@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 
 #include "base/log.h"
@@ -36,22 +35,6 @@ std::string text_of(const Attempt& attempt) {
   return concat(attempt.job, ".", attempt.attempt, ".", attempt.part);
 }
 
-/// What somebody who has logged in there would have, and nothing that the node itself was given:
-/// that may be secret.
-std::vector<std::string> login_environment(const cluster::Account& account) {
-  const char* const path = std::getenv("PATH");
-  std::vector<std::string> environment{
-      concat("HOME=", account.home), concat("USER=", account.name),
-      concat("LOGNAME=", account.name), concat("SHELL=", account.shell),
-      concat("PATH=", path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin")};
-  for (const char* const name : {"LANG", "LC_ALL", "TZ"}) {
-    if (const char* const value = std::getenv(name)) {
-      environment.push_back(concat(name, "=", value));
-    }
-  }
-  return environment;
-}
-
 std::uint64_t draw_incarnation() {
   std::uint64_t drawn = 0;
   while (drawn == 0) {
@@ -74,6 +57,7 @@ Result<std::unique_ptr<NodeProcess>> NodeProcess::open(Options options) {
 NodeProcess::NodeProcess(Options options, Fd lock)
     : options_(std::move(options)),
       files_(options_.directory),
+      environment_({options_.name, options_.rsh}, files_),
       incarnation_(draw_incarnation()),
       lock_(std::move(lock)),
       runner_({.node = options_.name,
@@ -308,7 +292,7 @@ Result<NodeProcess::Running> NodeProcess::start_job(const JobRunner::Launch& lau
   auto started =
       Supervised::start({.attempt = attempt,
                          .command = launch.spec.command,
-                         .environment = environment_of(launch, *account, hostfile),
+                         .environment = environment_.of(launch, *account, hostfile),
                          .directory = launch.spec.directory.empty() ? files_.place_of(attempt.job)
                                                                     : launch.spec.directory,
                          .log = log,
@@ -337,44 +321,6 @@ Result<Done> NodeProcess::tell_mpi(const JobRunner::Launch& launch) const {
     mpi.hosts.push_back({host.substr(0, host.find('=')), launch.spec.slots});
   }
   return mpi.write(folder);
-}
-
-// A stream reads where its hosts are, and how it gets there, from its environment.
-std::vector<std::string> NodeProcess::environment_of(const JobRunner::Launch& launch,
-                                                     const std::optional<cluster::Account>& account,
-                                                     const std::string& hostfile) const {
-  const Attempt& attempt = launch.attempt;
-  std::vector<std::string> environment;
-  if (account) environment = login_environment(*account);
-  if (!launch.hosts.empty() && attempt.part == 0) {
-    std::string hosts;
-    for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
-    environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
-    environment.push_back(concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots));
-    for (std::string& one : cluster::MpiHosts::environment(files_.mpi_of(attempt))) {
-      environment.push_back(std::move(one));
-    }
-    // A daemon that leaves its remote shell would be taken for one that has ended.
-    for (const char* one :
-         {"OMPI_MCA_orte_leave_session_attached=1", "PRTE_MCA_prte_leave_session_attached=1"}) {
-      environment.emplace_back(one);
-    }
-  }
-  if (!hostfile.empty()) environment.push_back(concat("PIRACEMA_HOSTFILE=", hostfile));
-  for (const std::string& own : launch.spec.environment) cluster::set_variable(environment, own);
-  if (!launch.hosts.empty() || attempt.part != 0) {
-    environment.push_back(concat("PIRACEMA_RSH=", options_.rsh));
-  }
-  if (launch.joins) environment.emplace_back("PIRACEMA_JOIN=true");
-  environment.push_back(concat("PIRACEMA_NODE=", options_.name));
-  environment.push_back(concat("PIRACEMA_NODE_DOOR=", files_.door()));
-  environment.push_back(concat("PIRACEMA_JOB=", attempt.job));
-  environment.push_back(concat("PIRACEMA_ATTEMPT=", attempt.attempt));
-  environment.push_back(concat("PIRACEMA_JOB_DIRECTORY=", files_.place_of(attempt.job)));
-  if (attempt.part == 0 || is_beside(attempt)) {
-    environment.push_back(concat("PIRACEMA_HTTP_FILE=", files_.address_file_of(attempt)));
-  }
-  return environment;
 }
 
 void NodeProcess::act(const JobRunner::HostsChanged& changed) {

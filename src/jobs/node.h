@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "forecast/leaving/job_leaving.h"
 #include "forecast/window/lent_machine.h"
+#include "jobs/local/job_environment.h"
 #include "jobs/local/job_files.h"
 #include "jobs/local/job_runner.h"
 #include "jobs/local/part_door.h"
@@ -102,9 +103,6 @@ class NodeProcess {
   Result<Running> start_job(const JobRunner::Launch& launch);
   void tell_last_words(Ended& ended, const Running& running) const;
   Result<Done> tell_mpi(const JobRunner::Launch& launch) const;
-  std::vector<std::string> environment_of(const JobRunner::Launch& launch,
-                                          const std::optional<cluster::Account>& account,
-                                          const std::string& hostfile) const;
   void part_asked(std::uint32_t number, uid_t user, PartRequest request);
   /// It runs jobs as any account.
   bool is_for_others() const;
@@ -113,6 +111,7 @@ class NodeProcess {
 
   const Options options_;
   const JobFiles files_;
+  const JobEnvironment environment_;
   /// Drawn at random, not 0.
   const std::uint64_t incarnation_;
   const Fd lock_;

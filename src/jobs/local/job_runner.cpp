@@ -17,10 +17,6 @@ constexpr milliseconds report_every{500};
 // For a job to end by itself once it was asked to: a stream takes its last snapshot.
 constexpr milliseconds grace{30'000};
 constexpr milliseconds fence{fence_ms};
-// Nothing begins in what is left of a window then; leaving takes no less.
-constexpr milliseconds least_leaving{1'000};
-// A close is told of again and again, by a clock that may be set meanwhile.
-constexpr milliseconds one_close{5'000};
 // Of a command that can be gone on from, as of `piracema run`.
 constexpr int stopped_code = 75;
 constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
@@ -45,10 +41,9 @@ std::optional<Time> JobRunner::next_deadline() const {
     if (!next || time < *next) next = time;
   };
   if (!question_) consider(ask_at_);
-  if (lent_.gone_by && !closed_) consider(*lent_.gone_by - takes_.leaving);
   const bool any_lives = std::ranges::any_of(
       jobs_, [](const auto& job) { return !job.second.ended && !job.second.killed; });
-  if (lent_.gone_by && any_lives) consider(*lent_.gone_by - takes_.ending);
+  if (const auto look = window_.next(any_lives)) consider(*look);
   for (const auto& [piece, local] : jobs_) {
     if (local.kill_at && !local.killed) consider(*local.kill_at);
   }
@@ -63,47 +58,16 @@ bool JobRunner::all_over() const {
 // ---- a machine that is lent
 // ------------------------------------------------------------------------
 
-void JobRunner::on(const LentSeen& seen) { lent_ = seen; }
-
-void JobRunner::on(const LeavingTakes& takes) {
-  takes_ = {std::max<Time>(takes.leaving, least_leaving), takes.ending};
-}
-
-bool JobRunner::is_open() const {
-  if (!lent_.is_lent) return false;
-  if (!lent_.gone_by) return true;
-  if (closed_for_ && *lent_.gone_by <= *closed_for_ + one_close) return false;
-  return now_ < *lent_.gone_by - takes_.leaving;
-}
-
-Lent JobRunner::lent() const {
-  if (is_open()) {
-    const Time left = lent_.gone_by ? *lent_.gone_by - now_ : Time{};
-    return {.closes_in_ms =
-                static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(left).count())};
-  }
-  return {.open = false, .why = lent_.is_lent ? "as its window closes" : lent_.why};
-}
-
 void JobRunner::give_back_in_time() {
-  if (const bool closes = !is_open(); closes != closed_) {
-    closed_ = closes;
+  if (window_.turns(now_)) {
     hurry_ = true;
-    closed_for_ = closes ? lent_.gone_by : std::nullopt;
-    if (closes) have_all_leave(false);
-    if (closes && !all_over()) tell_why_jobs_leave();
+    if (window_.is_closed()) have_all_leave(false);
+    if (window_.is_closed() && !all_over()) {
+      actions_.push_back(Tell{window_.why_jobs_leave(now_)});
+    }
   }
-  if (!lent_.gone_by || now_ < *lent_.gone_by - takes_.ending) return;
+  if (!window_.is_over(now_)) return;
   for (auto& [piece, local] : jobs_) terminate(piece, local, true);
-}
-
-void JobRunner::tell_why_jobs_leave() {
-  if (!lent_.is_lent || !lent_.gone_by) {
-    return actions_.push_back(Tell{concat("not lent any more, ", lent_.why, ": jobs leave")});
-  }
-  const auto left = std::chrono::duration_cast<milliseconds>(*lent_.gone_by - now_);
-  actions_.push_back(
-      Tell{concat("the window closes in ", left.count(), " ms: jobs leave before it does")});
 }
 
 // ---- the group ----------------------------------------------------------------------------------
@@ -115,8 +79,9 @@ void JobRunner::ask() {
     question.is_leave = true;
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
-    operation = Join{settings_.node,    settings_.incarnation, settings_.slots, settings_.directory,
-                     settings_.address, question.number,       lent(),          settings_.kind};
+    operation =
+        Join{settings_.node,    settings_.incarnation, settings_.slots,    settings_.directory,
+             settings_.address, question.number,       window_.told(now_), settings_.kind};
   } else {
     operation = report(question);
   }
@@ -130,7 +95,7 @@ Operation JobRunner::report(Question& question) {
                 .incarnation = settings_.incarnation,
                 .number = question.number,
                 .leaving = leaving_,
-                .lent = lent()};
+                .lent = window_.told(now_)};
   std::size_t bytes = 0;
   for (const auto& [piece, local] : jobs_) {
     const Attempt attempt{piece.first, local.attempt, piece.second};
@@ -224,8 +189,7 @@ void JobRunner::on(const Answered& answered) {
     }
     // Also a node that stands still gives its machine back in time.
     const Time until = question.at + fence;
-    actions_.push_back(
-        Extend{lent_.gone_by ? std::min(until, *lent_.gone_by - takes_.ending) : until});
+    actions_.push_back(Extend{window_.at_most(until)});
     follow(answer.orders);
     if (leaving_ && jobs_.empty()) hurry_ = true;
     return;
@@ -299,7 +263,7 @@ void JobRunner::take(const Order& order) {
       terminate(piece, local, false);
     } else if (order.hands_over) {
       expect_end(piece, local);
-    } else if (!leaving_ && !closed_ && !local.asked && local.kill_at) {
+    } else if (!leaving_ && !window_.is_closed() && !local.asked && local.kill_at) {
       // It was to leave, and is not any more.
       local.kill_at.reset();
       actions_.push_back(Leaves{order.attempt, false});
@@ -314,7 +278,7 @@ void JobRunner::take(const Order& order) {
   local.attempt = order.attempt.attempt;
   local.hosts = order.hosts;
   local.can_hand_over = order.attempt.part == 0 && outlives_first_node(*order.spec);
-  if (order.leave || order.hands_over || leaving_ || closed_) {
+  if (order.leave || order.hands_over || leaving_ || window_.is_closed()) {
     const End end = order.attempt.part == 0 ? End::left : End::exited;
     local.ended = Ended{order.attempt, end, 128 + 15, "it was to leave before it began"};
     hurry_ = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "jobs/local/lent_window.h"
 #include "jobs/protocol/job.h"
 #include "jobs/protocol/operations.h"
 
@@ -70,18 +71,9 @@ class JobRunner {
   };
   /// The node is to leave; once more: at once.
   struct LeaveAsked {};
-  /// Of a machine that is lent for a while: whether it is now, and by when nothing of jobs may be
-  /// there any more; none: that has no end yet.
-  struct LentSeen {
-    bool is_lent = true;
-    std::optional<Time> gone_by;
-    /// Of one that is not: a few words for people.
-    std::string why;
-  };
-  /// How long the jobs that run here take to leave, and to be ended without that.
-  struct LeavingTakes {
-    Time leaving{}, ending{};
-  };
+  /// Of a machine that is lent for a while.
+  using LentSeen = LentWindow::Seen;
+  using LeavingTakes = LentWindow::Takes;
   struct Woken {};
   using Event = std::variant<Began, Answered, Awaited, Over, Wrote, PartAsked, PartDropped,
                              LeaveAsked, LentSeen, LeavingTakes, Woken>;
@@ -150,7 +142,7 @@ class JobRunner {
   bool joined() const { return joined_; }
   std::size_t running() const { return jobs_.size(); }
   /// Jobs may begin here, as far as this machine's owner goes.
-  bool is_open() const;
+  bool is_open() const { return window_.is_open(now_); }
 
  private:
   /// A job, and what of it: an older attempt of the same is ended first.
@@ -193,14 +185,12 @@ class JobRunner {
   void on(const PartAsked&);
   void on(const PartDropped&);
   void on(const LeaveAsked&);
-  void on(const LentSeen&);
-  void on(const LeavingTakes&);
+  void on(const LentSeen& seen) { window_.see(seen); }
+  void on(const LeavingTakes& takes) { window_.learn(takes); }
   void on(const Woken&) {}
 
   bool all_over() const;
   void give_back_in_time();
-  void tell_why_jobs_leave();
-  Lent lent() const;
   void have_all_leave(bool at_once);
   void ask();
   void await();
@@ -233,11 +223,7 @@ class JobRunner {
   bool hurry_ = false;
   bool began_ = false;
   bool joined_ = false, was_joined_ = false, leaving_ = false, finished_ = false;
-  LentSeen lent_ = {};
-  LeavingTakes takes_{std::chrono::seconds(1), {}};
-  /// What runs was asked to leave, for that end: what is left of that window is nobody's.
-  bool closed_ = false;
-  std::optional<Time> closed_for_;
+  LentWindow window_;
   std::optional<Time> trouble_since_;
   bool trouble_told_ = false;
 };

@@ -7,8 +7,6 @@
 #include "jobs/state/cluster_image.h"
 #include "jobs/state/orders.h"
 #include "jobs/state/rights.h"
-#include "wire/checksum.h"
-#include "wire/fields.h"
 
 namespace piracema::jobs {
 
@@ -24,25 +22,6 @@ Answer refused(std::string why) {
 }
 Answer stranger(std::string why) {
   return {.verdict = Answer::Verdict::stranger, .why = std::move(why)};
-}
-
-/// Stands for what whoever follows the job sees of it.
-std::uint64_t mark_seen(const Job& job) {
-  struct Seen {
-    JobState state = JobState::waiting;
-    std::uint32_t attempt = 0;
-    std::uint64_t said = 0;
-    std::string why;
-    /// Of what is run beside it.
-    std::vector<std::uint32_t> ended = {};
-    auto fields() { return std::tie(state, attempt, said, why, ended); }
-  };
-  Seen seen{job.state, job.attempt, job.output_before + job.output.size(), job.why};
-  for (auto at = job.parts.lower_bound(first_beside); at != job.parts.end(); ++at) {
-    if (at->second.ended) seen.ended.push_back(at->first);
-  }
-  const std::uint64_t mark = wire::checksum(wire::encode(seen));
-  return mark == 0 ? 1 : mark;
 }
 
 }  // namespace
@@ -61,15 +40,22 @@ Buffer ClusterState::apply(Bytes operation, const smr::Context& context) {
   if (auto no = refusal(context.client, *decoded, {users_, nodes_, jobs_.all()})) {
     return encode(refused(*std::move(no)));
   }
+  if (const auto answer = questions().answer(*decoded)) return encode(*answer);
   return encode(std::visit(
-      [&](const auto& what) {
+      [&](const auto& what) -> Answer {
         if constexpr (requires { on(what, context.client); }) {
           return on(what, context.client);
-        } else {
+        } else if constexpr (requires { on(what); }) {
           return on(what);
+        } else {
+          return {};  // A question, which is answered above.
         }
       },
       *decoded));
+}
+
+Questions ClusterState::questions() const {
+  return Questions({jobs_, nodes_, users_, history_, streams_, now_ms()});
 }
 
 Buffer ClusterState::query(Bytes operation) const {
@@ -77,18 +63,14 @@ Buffer ClusterState::query(Bytes operation) const {
   if (!decoded) {
     return encode(Answer{.verdict = Answer::Verdict::nonsense, .why = decoded.error().message});
   }
-  if (const auto* jobs = std::get_if<ListJobs>(&*decoded)) return encode(on(*jobs));
-  if (const auto* nodes = std::get_if<ListNodes>(&*decoded)) return encode(on(*nodes));
-  if (const auto* users = std::get_if<ListUsers>(&*decoded)) return encode(on(*users));
-  if (const auto* events = std::get_if<ListEvents>(&*decoded)) return encode(on(*events));
-  if (const auto* await = std::get_if<AwaitEvents>(&*decoded)) return encode(on(*await));
-  if (const auto* job = std::get_if<ShowJob>(&*decoded)) return encode(on(*job));
-  if (const auto* await = std::get_if<AwaitOrders>(&*decoded)) return encode(on(*await));
-  if (const auto* await = std::get_if<AwaitJob>(&*decoded)) return encode(on(*await));
-  if (const auto* tell = std::get_if<TellStreams>(&*decoded)) return encode(on(*tell));
-  if (const auto* streams = std::get_if<ListStreams>(&*decoded)) return encode(on(*streams));
+  if (const auto answer = questions().answer(*decoded)) return encode(*answer);
   return encode(
       Answer{.verdict = Answer::Verdict::nonsense, .why = "it changes something: have it ordered"});
+}
+
+bool ClusterState::has_news(Bytes reply) const {
+  const auto answer = decode_answer(reply);
+  return !answer || answer->verdict != Answer::Verdict::done || answer->mark != 0;
 }
 
 smr::Keys ClusterState::keys(Bytes) const { return {.reads = {}, .writes = {}, .all = true}; }
@@ -352,7 +334,7 @@ Answer ClusterState::on(const RunBeside& beside) {
     return refused(done.error().message);
   }
   changes_ += 1;
-  return on(ShowJob{beside.job});
+  return questions().on(ShowJob{beside.job});
 }
 
 Answer ClusterState::on(const Resize& resize) {
@@ -360,7 +342,7 @@ Answer ClusterState::on(const Resize& resize) {
     return refused(done.error().message);
   }
   place_all();
-  return on(ShowJob{resize.job});
+  return questions().on(ShowJob{resize.job});
 }
 
 void ClusterState::place_all() {
@@ -409,122 +391,6 @@ void ClusterState::happened(Event::Kind kind, const std::string& node, const std
 void ClusterState::happened(Event event) {
   history_.add(std::move(event));
   changes_ += 1;
-}
-
-// ---- questions ----------------------------------------------------------------------------------
-
-Answer ClusterState::on(const ListJobs& list) const {
-  Answer answer{.now_ms = now_ms()};
-  std::size_t bytes = 0;
-  for (auto at = jobs_.all().lower_bound(list.from); at != jobs_.all().end(); ++at) {
-    bytes += bytes_of(at->second.spec);
-    if (bytes > answer_bytes) {
-      answer.next = at->first;
-      break;
-    }
-    answer.jobs.push_back(at->second);
-    answer.jobs.back().output.clear();
-    // They may have keys in them.
-    answer.jobs.back().parts.clear();
-  }
-  return answer;
-}
-
-Answer ClusterState::on(const ListNodes&) const {
-  Answer answer{.now_ms = now_ms()};
-  for (const auto& [name, node] : nodes_) {
-    answer.nodes.push_back(node);
-    // By that number the node is known (TellStreams): others learn whether there is one.
-    answer.nodes.back().incarnation = node.incarnation == 0 ? 0 : 1;
-  }
-  return answer;
-}
-
-Answer ClusterState::on(const ListUsers&) const {
-  Answer answer{.now_ms = now_ms()};
-  for (const auto& [name, user] : users_.all()) answer.users.push_back(user);
-  return answer;
-}
-
-Answer ClusterState::on(const ListEvents& list) const {
-  Answer answer{.now_ms = now_ms(), .mark = history_.last()};
-  std::size_t bytes = 0;
-  for (Event& event : history_.from(list.from)) {
-    bytes += 100 + event.why.size();
-    if (bytes > answer_bytes) {
-      answer.next = event.number;
-      break;
-    }
-    answer.events.push_back(std::move(event));
-  }
-  return answer;
-}
-
-Answer ClusterState::on(const AwaitEvents& await) const {
-  if (now_ms() < await.now_ms || history_.last() < await.from) return {.now_ms = now_ms()};
-  return on(ListEvents{await.from});
-}
-
-Answer ClusterState::on(const AwaitOrders& await) const {
-  const auto found = nodes_.find(await.node);
-  // A stranger learns of it by its next report.
-  if (now_ms() < await.now_ms || found == nodes_.end() ||
-      found->second.incarnation != await.incarnation) {
-    return {.now_ms = now_ms()};
-  }
-  const std::uint64_t mark = mark_of_orders(await.node, jobs_, nodes_);
-  return {.now_ms = now_ms(), .mark = mark == await.mark ? 0 : mark};
-}
-
-Answer ClusterState::on(const AwaitJob& await) const {
-  if (now_ms() < await.now_ms) return {.now_ms = now_ms()};
-  Answer answer = on(ShowJob{await.job});
-  if (answer.verdict != Answer::Verdict::done) return answer;
-  const std::uint64_t mark = mark_seen(answer.jobs.front());
-  if (mark == await.mark) return {.now_ms = now_ms()};
-  answer.mark = mark;
-  return answer;
-}
-
-bool ClusterState::has_news(Bytes reply) const {
-  const auto answer = decode_answer(reply);
-  return !answer || answer->verdict != Answer::Verdict::done || answer->mark != 0;
-}
-
-Answer ClusterState::on(const ShowJob& show) const {
-  const auto found = jobs_.all().find(show.job);
-  if (found == jobs_.all().end()) return refused(concat("there is no job ", show.job));
-  Answer answer{.jobs = {found->second}, .now_ms = now_ms()};
-  // Of those of its command words may be keys.
-  auto& parts = answer.jobs.front().parts;
-  parts.erase(parts.begin(), parts.lower_bound(first_beside));
-  return answer;
-}
-
-// ---- beside the order ---------------------------------------------------------------------------
-
-Answer ClusterState::on(const TellStreams& tell) const {
-  const auto found = nodes_.find(tell.node);
-  if (tell.incarnation == 0 || found == nodes_.end() ||
-      found->second.incarnation != tell.incarnation) {
-    return stranger(concat("another process has the name of the node ", tell.node));
-  }
-  for (const StreamSight& sight : tell.sights) {
-    const auto job = jobs_.all().find(sight.attempt.job);
-    const bool is_its = job != jobs_.all().end() && runs(job->second) &&
-                        job->second.node == tell.node &&
-                        sight.attempt == Attempt{job->first, job->second.attempt};
-    if (is_its) streams_.put(sight, now_ms());
-  }
-  return {.now_ms = now_ms(), .mark = streams_.is_watched(now_ms()) ? 1U : 0U};
-}
-
-Answer ClusterState::on(const ListStreams& list) const {
-  auto some = streams_.from(list.from, answer_bytes, now_ms(), [this](const Attempt& attempt) {
-    const auto job = jobs_.all().find(attempt.job);
-    return job != jobs_.all().end() && runs(job->second) && job->second.attempt == attempt.attempt;
-  });
-  return {.streams = std::move(some.sights), .next = some.next, .now_ms = now_ms()};
 }
 
 }  // namespace piracema::jobs

@@ -15,6 +15,7 @@
 #include "jobs/protocol/job.h"
 #include "jobs/protocol/operations.h"
 #include "jobs/state/job_table.h"
+#include "jobs/state/questions.h"
 #include "jobs/state/stream_board.h"
 
 namespace piracema::jobs {
@@ -54,20 +55,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   Answer on(const Resize&);
   Answer on(const PutUser&);
   Answer on(const DropUser&);
-  Answer on(const ListJobs&) const;
-  Answer on(const ListNodes&) const;
-  Answer on(const ListUsers&) const;
-  Answer on(const ListEvents&) const;
-  Answer on(const AwaitEvents&) const;
-  Answer on(const ShowJob&) const;
-  Answer on(const AwaitOrders&) const;
-  Answer on(const AwaitJob&) const;
-  Answer on(const TellStreams&) const;
-  Answer on(const ListStreams&) const;
-  template <class Question>
-  Answer on(const Question& question) {
-    return std::as_const(*this).on(question);
-  }
+  Questions questions() const;
 
   void pass(std::uint64_t time);
   /// The group's clock at the last operation.

@@ -164,6 +164,7 @@ Choice choose_of(const Job& job, std::vector<Room>& rooms, const std::string* ki
   return choice;
 }
 
+// Of machines that are homogeneous (paper 002, section 3), those of the kind that has most for it.
 Choice choose(const Job& job, std::vector<Room>& rooms) {
   if (!wants_alike(job.spec)) return choose_of(job, rooms, nullptr);
   std::set<std::string> kinds;
