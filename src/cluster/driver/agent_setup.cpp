@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cluster/driver/crew.h"
+#include "cluster/driver/leading.h"
 #include "cluster/driver/succession.h"
 #include "host/host_names.h"
 #include "store/open_store.h"

@@ -1,6 +1,6 @@
 #include "cluster/driver/loop.h"
 
-#include <sys/resource.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <utility>
@@ -9,15 +9,15 @@
 #include "base/text.h"
 #include "cluster/driver/job_check.h"
 #include "cluster/driver/job_launch.h"
-#include "cluster/driver/record_log.h"
-#include "store/disk/file_lock.h"
-#include "store/open_store.h"
+#include "cluster/driver/lock_wait.h"
+#include "cluster/driver/ordered_kills.h"
 
 namespace piracema::cluster {
 
 namespace {
 
-constexpr std::chrono::milliseconds look_every{250}, show_every{1'000};
+constexpr std::chrono::milliseconds look_every{250};
+constexpr int garbled_max = 3;
 
 int exit_code(Errc code) {
   switch (code) {
@@ -40,6 +40,7 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
       observer_(observer),
       at_door_(std::move(at_door)),
       signals_(poller_, [this](int number) { signalled(number); }),
+      account_(options.board, options.leading != nullptr),
       crew_(poller_,
             {.exited = [this](const Exited& event, const Exit& exit) { exited(event, exit); },
              .connection_lost =
@@ -48,66 +49,54 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
                  },
              .kill = [this](std::size_t host, Crew::Id id) { hosts_->end(host, id); },
              .ask = [this](std::size_t host, Crew::Id id) { hosts_->ask(host, id); },
-             .is_here = [this](std::size_t host) { return options_.hosts[host].here; }}) {}
+             .is_here = [this](std::size_t host) { return options_.hosts[host].here; }}),
+      snapshots_(poller_, {.happened = [this](const Event& event) { tell(event); },
+                           .lost =
+                               [this](const Error& why) {
+                                 finish({Errc::lost, why.message});
+                               }}),
+      tenure_(options.leading, [this] { finish(0, ""); }),
+      requests_(poller_, options.board,
+                {.stop = [this] { stop(); },
+                 .refusal = [this](const UserRequest& request) { return refusal(request); },
+                 .asked = [this](UserAsked asked) { tell(std::move(asked)); }}) {}
 
 JobReport DriverLoop::run() {
-  if (options_.board != nullptr) {
-    observe::JobFacts facts = options_.board->latest()->facts;
-    // Of several coordinators this one has begun to lead.
-    if (options_.leading != nullptr) facts.coordinator = observe::coordinator_from_now_on();
-    recorder_ = std::make_unique<observe::Recorder>(std::move(facts));
-    options_.board->when_asked_to_stop([this] { poller_.post([this] { stop(); }); });
-    options_.board->when_asked([this](UserRequest request, observe::Board::Answer answer) {
-      poller_.post([this, request = std::move(request), answer = std::move(answer)]() mutable {
-        user_asked(std::move(request), std::move(answer));
-      });
-    });
-  }
-  if (options_.leading != nullptr) {
-    options_.leading->at_work->set(
-        {.depose = [this] { poller_.post([this] { depose(); }); },
-         .signal = [this](int number) { poller_.post([this, number] { signalled(number); }); }});
-  }
+  tenure_.begin(poller_, [this](int number) { signalled(number); });
   const auto prepared = prepare();
   if (!prepared) {
     finish(prepared.error());
   } else {
-    if (!takes_over_) wait_for_hosts();
+    // All of them before the first process: a job whose hosts cannot be reached does not begin.
+    if (!snapshots_.taken_over()) {
+      while (hosts_ && !finish_ && !hosts_->all_up()) poller_.run_once(look_every);
+      first_.wait_until(now() + options_.settings.join_timeout);
+    }
     tell(Tick{});
     begun_ = true;
     if (listed_before_) tell(HostsListed{*std::move(listed_before_)});
   }
   while (!finish_) turn();
-  if (options_.board != nullptr) {
-    options_.board->when_asked_to_stop({});
-    options_.board->when_asked({});
-  }
-  // What has happened since the last look is shown, too.
-  if (recorder_ && coordinator_) recorder_->look(since_start(), *coordinator_, tally_);
+  requests_.close();
+  if (coordinator_) account_.look_again(clock_.since_start(), *coordinator_);
   // What was asked of the store is done before anybody hears that the job is over.
-  store_thread_.reset();
+  snapshots_.close();
   // Whoever ends the processes of a job has to be the one who coordinates it.
   if (still_coordinates()) {
     wait_for_all();
     if (onlookers_ && prepared) onlookers_->over(finish_->code);
     // One that could not take the job over leaves it to the next one that tries.
-    if (succession_ && (prepared || !beginning_.taken_over)) succession_->end();
+    Succession* const succession = tenure_.succession();
+    if (succession != nullptr && (prepared || !snapshots_.taken_over())) succession->end();
   } else {
     leave_to_another();
   }
-  if (options_.leading != nullptr) {
-    options_.leading->at_work->set({});
-    options_.leading->at_work->has_left({});
-    options_.leading->deposed = deposed_;
-    options_.leading->failed = !deposed_ && !prepared && options_.leading->left;
-    options_.leading->may_try_again =
-        options_.leading->failed && prepared.error().code == Errc::timeout;
-    if ((deposed_ || options_.leading->failed) && beginning_.lock) {
-      beginning_.lock->leave_to_others();
-    }
-  }
-  return make_report();
+  const bool goes_on = tenure_.end(prepared ? std::nullopt : std::optional(prepared.error()));
+  if (goes_on) snapshots_.leave_to_others();
+  return account_.end(clock_.since_start(), finish_->code, finish_->why);
 }
+
+// ---- how it begins ------------------------------------------------------------------------------
 
 Result<Done> DriverLoop::prepare() {
   JobSettings settings = options_.settings;
@@ -115,75 +104,35 @@ Result<Done> DriverLoop::prepare() {
   settings.dead_letters = !options_.dead_letters.empty();
   if (auto can = check_job(options_, settings); !can) return can;
   if (settings.snapshots) {
-    if (auto begun = begin_with_snapshots(settings); !begun) return begun;
+    const auto nothing_to_do = snapshots_.begin(
+        options_, settings,
+        [this](const std::string& lock, const std::string& why) { return stand_by(lock, why); });
+    if (!nothing_to_do) return nothing_to_do.error();
+    if (*nothing_to_do) finish(0, **nothing_to_do);
   }
   if (finish_) return Done{};
-  if (takes_over_) {
+  if (snapshots_.taken_over()) {
     // Of such a job the one before may have said that they are kept.
     if (auto can = check_keeping(options_); !can) return can;
-    coordinator_ = std::make_unique<Coordinator>(*beginning_.taken_over->metadata);
-    const JobMetadata& metadata = coordinator_->metadata();
-    options_.settings.slots = metadata.slots_wanted();
-    // One that was lost before its first decision has not started anybody.
-    anybody_joined_ = metadata.term != 0;
-    for (Slot slot = 0; anybody_joined_ && slot < metadata.slots_wanted(); ++slot) {
-      crew_.expect({slot, metadata.incarnations[slot]});
-    }
+    go_on_after_another();
   } else {
     coordinator_ = std::make_unique<Coordinator>(settings);
   }
-  join_by_ = start_ + settings.join_timeout;
-  for (const KillOrder& order : options_.kills) tally_.report.kills.push_back({.order = order});
+  first_.wait_until(clock_.start() + settings.join_timeout);
+  for (const KillOrder& order : options_.kills) account_.report().kills.push_back({.order = order});
   return open_door();
 }
 
-Result<Done> DriverLoop::begin_with_snapshots(JobSettings& settings) {
-  const Start start = options_.standby  ? Start::standby
-                      : options_.resume ? Start::resume
-                                        : Start::anew;
-  const bool led_before = options_.leading != nullptr && options_.leading->left;
-  store::JobClaim claim;
-  if (options_.leading != nullptr) {
-    claim = {net::public_name(options_.leading->token), options_.keep_workers};
+void DriverLoop::go_on_after_another() {
+  coordinator_ = std::make_unique<Coordinator>(*snapshots_.taken_over()->metadata);
+  const JobMetadata& metadata = coordinator_->metadata();
+  options_.settings.slots = metadata.slots_wanted();
+  // One that was lost before its first decision has not started anybody.
+  if (metadata.term == 0) return;
+  first_.join();
+  for (Slot slot = 0; slot < metadata.slots_wanted(); ++slot) {
+    crew_.expect({slot, metadata.incarnations[slot]});
   }
-  auto beginning = led_before
-                       ? go_on_in(options_.snapshots, *options_.leading->left, claim)
-                       : begin_in(
-                             options_.snapshots, start,
-                             settings.workers_come ? std::nullopt : std::optional(settings.slots),
-                             [this](const std::string& lock_path, const std::string& why) {
-                               return stand_by(lock_path, why);
-                             },
-                             options_.from, claim);
-  if (!beginning) return beginning.error();
-  if (options_.leading != nullptr && beginning->lock && beginning->lock->file() != nullptr) {
-    Fd& file = *beginning->lock->file();
-    if (auto shared = store::share_lock(file); !shared) return shared;
-    *options_.leading->lock = std::move(file);
-  }
-  if (beginning->lock) {
-    beginning->lock->when_lost([this](const Error& why) {
-      poller_.post([this, why] { finish({Errc::lost, why.message}); });
-    });
-  }
-  beginning_ = *std::move(beginning);
-  takes_over_ = beginning_.taken_over.has_value();
-  if (takes_over_) {
-    options_.keep_workers = std::max(options_.keep_workers, beginning_.taken_over->keep);
-  } else if (options_.standby) {
-    finish(0, concat("the job of ", options_.snapshots, " is over"));
-  } else if (options_.resume) {
-    const store::Manifest& newest = *beginning_.newest;
-    settings.resume = newest.snapshot;
-    settings.found = beginning_.found;
-    if (newest.finished) {
-      finish(0, concat("nothing to resume: the run had ended with snapshot ", newest.snapshot));
-    }
-  }
-  store_thread_ = std::make_unique<StoreThread>(*beginning_.store, [this](Event event) {
-    poller_.post([this, event = std::move(event)] { tell(event); });
-  });
-  return Done{};
 }
 
 Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string& why) {
@@ -194,43 +143,36 @@ Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string&
   return wait.take();
 }
 
-Result<Done> DriverLoop::prepare_succession(const std::string& token) {
-  if (options_.keep_workers.count() == 0) return Done{};
-  const std::string* const directory = beginning_.store->directory();
-  const std::string snapshots = directory != nullptr ? *directory : "";
-  auto log = options_.leading != nullptr
-                 ? options_.leading->log(snapshots, token, options_.keep_workers)
-                 : std::make_unique<RecordLog>(snapshots, token, options_.keep_workers);
-  auto begun = Succession::begin(std::move(log), snapshots, token, options_.keep_workers,
-                                 coordinator_->metadata());
-  if (!begun) {
-    // Somebody has claimed the job meanwhile.
-    if (options_.leading != nullptr && begun.error().code == Errc::refused) depose();
-    return begun.error();
-  }
-  succession_ = *std::move(begun);
-  return Done{};
-}
-
 Result<Done> DriverLoop::open_door() {
-  const std::string token = takes_over_                   ? beginning_.taken_over->token
+  const std::string token = snapshots_.taken_over()       ? snapshots_.taken_over()->token
                             : options_.leading != nullptr ? options_.leading->token
                                                           : net::draw_token();
-  if (auto prepared = prepare_succession(token); !prepared) return prepared;
-  auto door =
-      Door::open(poller_, token,
-                 {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
-                  .joined = [this](const runtime::Hello& hello,
-                                   Door::Line line) { return joined(hello, line); },
-                  .agent = [this](const AgentHello& hello,
-                                  Door::Line line) -> Result<net::Connection::Events> {
-                    if (hosts_) return hosts_->joined(hello, std::move(line));
-                    return Error{Errc::refused, "there are no agents in this job"};
-                  },
-                  .onlooker = welcome_onlookers()},
-                 options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
-                 options_.leading != nullptr ? options_.leading->port : std::uint16_t{0},
-                 options_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts);
+  if (options_.keep_workers.count() != 0) {
+    auto can = tenure_.let_others_follow(snapshots_.directory(), token, options_.keep_workers,
+                                         coordinator_->metadata());
+    if (!can) return can;
+  }
+  auto door = Door::open(poller_, token,
+                         {.expected = [this](const runtime::Hello& hello) -> Result<Done> {
+                            if (crew_.expects({hello.slot, hello.incarnation})) return Done{};
+                            if (!still_coordinates()) {
+                              return Error{Errc::lost, "another one coordinates the job"};
+                            }
+                            return Error{Errc::refused,
+                                         concat("nobody is expected as incarnation ",
+                                                hello.incarnation, " of worker ", hello.slot)};
+                          },
+                          .joined = [this](const runtime::Hello& hello,
+                                           Door::Line line) { return joined(hello, line); },
+                          .agent = [this](const AgentHello& hello,
+                                          Door::Line line) -> Result<net::Connection::Events> {
+                            if (hosts_) return hosts_->joined(hello, std::move(line));
+                            return Error{Errc::refused, "there are no agents in this job"};
+                          },
+                          .onlooker = welcome_onlookers()},
+                         options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
+                         options_.leading != nullptr ? options_.leading->port : std::uint16_t{0},
+                         options_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts);
   if (!door) return door.error();
   door_ = *std::move(door);
   Doorway doorway{door_->address(), token, ""};
@@ -238,13 +180,15 @@ Result<Done> DriverLoop::open_door() {
     auto listens = door_->listen(options_.listen);
     if (!listens) return listens.error();
     doorway.address = *std::move(listens);
-    if (auto left = leave_mark(); !left) return left;
-    if (mark_) doorway.mark = mark_->path();
+    auto mark = snapshots_.mark();
+    if (!mark) return mark.error();
+    doorway.mark = *std::move(mark);
   }
-  prepare_launch(doorway);
+  launch_ = launch_of(options_, doorway, tenure_.succession());
+  if (options_.transport == "mpi") make_world(doorway);
   if (auto called = call_hosts(doorway); !called) return called;
-  if (succession_) {
-    if (auto told = succession_->listens(door_->addresses()); !told) return told;
+  if (Succession* const succession = tenure_.succession()) {
+    if (auto told = succession->listens(door_->addresses()); !told) return told;
   }
   if (!options_.settings.workers_come) return Done{};
   for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
@@ -265,11 +209,6 @@ std::function<net::Connection::Events(Door::Line)> DriverLoop::welcome_onlookers
   return [this](Door::Line line) { return onlookers_->joined(std::move(line)); };
 }
 
-void DriverLoop::prepare_launch(const Doorway& doorway) {
-  launch_ = launch_of(options_, doorway, succession_ ? &*succession_ : nullptr);
-  if (options_.transport == "mpi") make_world(doorway);
-}
-
 Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   // What mpirun starts, or somebody else, needs no agents.
   if (options_.transport == "mpi" || options_.settings.workers_come) return Done{};
@@ -281,27 +220,29 @@ Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
   }
   const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
                                      [](const HostOptions& host) { return !host.here; });
+  std::string mark = doorway.mark;
   if (elsewhere || !options_.watched_hostfile.empty()) {
-    if (auto left = leave_mark(); !left) return left;
+    auto left = snapshots_.mark();
+    if (!left) return left.error();
+    mark = *std::move(left);
   }
   hosts_ = std::make_unique<JobHosts>(
       poller_, options_, crew_, *door_, doorway.token,
-      AgentSetup(options_, succession_ ? &*succession_ : nullptr, launch_.environment,
-                 mark_ ? mark_->path() : ""),
+      AgentSetup(options_, tenure_.succession(), launch_.environment, mark),
       JobHosts::Events{
           .failed = [this](const Error& why) { finish(why); },
           .over = [this](int code, std::string why) { finish(code, std::move(why)); },
-          .started = [this] { tally_.report.processes_started += 1; },
+          .started = [this] { account_.started(1); },
           .never_ran = [this](Crew::Id id, std::string why) { never_ran(id, std::move(why)); },
           .moves_wished =
               [this](std::vector<Slot> slots, bool drains) {
                 tell(MovesWished{std::move(slots), drains});
               },
           .hosts_change = [this](HostsOfJob now) { return hosts_change(std::move(now)); },
-          .anybody_joined = [this] { return anybody_joined_; },
+          .anybody_joined = [this] { return first_.has_joined(); },
           .still_coordinates = [this] { return still_coordinates(); },
-          .time = [this] { return time(); }});
-  if (!takes_over_) return hosts_->call_all();
+          .time = [this] { return clock_.time(); }});
+  if (!snapshots_.taken_over()) return hosts_->call_all();
   return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
                               coordinator_->metadata().term + 1, known);
 }
@@ -316,30 +257,13 @@ bool DriverLoop::hosts_change(HostsOfJob now) {
   return !finish_.has_value();
 }
 
-Result<Done> DriverLoop::leave_mark() {
-  // All hosts see the same bucket.
-  if (options_.snapshots.empty() || store::is_address(options_.snapshots)) return Done{};
-  auto mark = DirectoryMark::leave(as_absolute(options_.snapshots));
-  if (!mark) return mark.error();
-  mark_ = *std::move(mark);
-  return Done{};
-}
-
-// All of them before the first process: a job whose hosts cannot be reached does not begin.
-void DriverLoop::wait_for_hosts() {
-  while (hosts_ && !finish_ && !hosts_->all_up()) {
-    poller_.run_once(std::chrono::milliseconds(100));
-  }
-  join_by_ = now() + options_.settings.join_timeout;
-}
-
 void DriverLoop::make_world(const Doorway& doorway) {
   world_ = std::make_unique<World>(
       poller_, options_, crew_, launch_, doorway.mark,
       World::Events{.start =
                         [this](const std::vector<Crew::Id>& ids, Launch launch) {
                           if (finish_) return;
-                          tally_.report.processes_started += static_cast<std::uint32_t>(ids.size());
+                          account_.started(static_cast<std::uint32_t>(ids.size()));
                           auto started = crew_.start_world(ids, std::move(launch));
                           if (!started) finish(started.error());
                         },
@@ -349,6 +273,8 @@ void DriverLoop::make_world(const Doorway& doorway) {
                         }});
 }
 
+// ---- what happens -------------------------------------------------------------------------------
+
 void DriverLoop::turn() {
   const Time deadline = coordinator_->next_deadline().value_or(Time::max());
   const Time until = std::min(deadline, next_look_);
@@ -357,71 +283,226 @@ void DriverLoop::turn() {
 
   // What has arrived by now is told first, as of now: after a pause of this process (a busy
   // machine, Ctrl-Z) signs of life lie unread, and nobody was silent.
-  frozen_ = now();
+  const Time at = clock_.stand_still();
   poller_.run_once(std::chrono::milliseconds(0));
-  if (!anybody_joined_ && *frozen_ >= join_by_) give_up_joining();
-  const auto is_due = [this] {
+  if (first_.is_late(at)) {
+    const std::chrono::duration<double> waited = options_.settings.join_timeout;
+    finish(3, concat("'", options_.command.front(), "' has not joined within ",
+                     human_seconds(waited.count()), ": is it a Piracema program?"));
+  }
+  const auto is_due = [this, at] {
     const auto due = coordinator_->next_deadline();
-    return due && *due <= *frozen_;
+    return due && *due <= at;
   };
-  if (is_due()) vouch();
+  if (is_due()) vouch(at);
   if (is_due()) tell(Tick{});
-  if (*frozen_ >= next_look_) look();
-  frozen_.reset();
+  if (at >= next_look_) look(at);
+  clock_.go_on();
 }
 
 // On a machine that is too busy a sign of life comes late. The kernel knows who would send one
-// if he could, and speaks for him, for a while.
-void DriverLoop::vouch() {
+// if it could, and speaks for it, for a while.
+void DriverLoop::vouch(Time now) {
   const JobSettings& settings = options_.settings;
   const Time silent = settings.heartbeat_timeout - settings.heartbeat_interval / 2;
-  for (const Crew::Id& id : crew_.held_up(*frozen_, silent)) {
+  for (const Crew::Id& id : crew_.held_up(now, silent)) {
     tell(Said{id.first, id.second, runtime::Heartbeat{.epoch = coordinator_->epoch()}});
   }
 }
 
-void DriverLoop::look() {
-  next_look_ = *frozen_ + look_every;
-  crew_.kill_stopped_starters(*frozen_, options_.settings.heartbeat_timeout);
+void DriverLoop::look(Time now) {
+  next_look_ = now + look_every;
+  crew_.kill_stopped_starters(now, options_.settings.heartbeat_timeout);
   if (hosts_) hosts_->look();
-  if (succession_) succession_->show_life();
+  if (Succession* const succession = tenure_.succession()) succession->show_life();
   if (options_.leading != nullptr) {
-    const std::vector<std::string> doors = succession_->doors();
+    const std::vector<std::string> doors = tenure_.succession()->doors();
     crew_.show_life(doors);
     onlookers_->show_life(doors);
   }
-  if (planned_) observer_.progressed(since_start(), tally_.report);
-  show();
+  const Time at = clock_.since_start();
+  if (account_.has_plan()) observer_.progressed(at, account_.report());
+  account_.show(now, at, *coordinator_, [this] {
+    std::vector<JobAccount::HostNow> hosts;
+    for (std::size_t host = 0; hosts_ && host < options_.hosts.size(); ++host) {
+      hosts.push_back({options_.hosts[host].name, hosts_->state_of(host)});
+    }
+    return hosts;
+  });
 }
 
-void DriverLoop::show() {
-  if (!recorder_ || *frozen_ < next_show_) return;
-  next_show_ = *frozen_ + show_every;
-  for (std::size_t host = 0; hosts_ && host < options_.hosts.size(); ++host) {
-    recorder_->host_is(since_start(), options_.hosts[host].name, hosts_->state_of(host));
+net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
+  const Crew::Id id{hello.slot, hello.incarnation};
+  const auto host = crew_.host_of(id);
+  account_.joined(clock_.since_start(), hello, host ? options_.hosts[*host].name : "this host");
+  crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
+  crew_.heard(id, clock_.time());
+  if (world_) world_->joined();
+  Replicas replicas;
+  if (first_.join() && hello.hindrance.empty()) {
+    if (auto kept = snapshots_.accept(hello, options_)) {
+      replicas = *std::move(kept);
+      for (const Crew::Id& waits : first_.take()) hosts_->start(waits);
+    } else {
+      finish(kept.error());
+    }
   }
-  options_.board->publish(recorder_->look(since_start(), *coordinator_, tally_), now());
+  tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.states.layouts,
+              hello.hindrance, std::move(replicas)});
+  // From now on it notices when this coordinator falls silent.
+  if (options_.leading != nullptr) crew_.show_life(tenure_.succession()->doors());
+  if (const auto& job = coordinator_->job(); job && !account_.has_plan()) plan(*job);
+  return {.received = [this, id](wire::Frame frame) { heard(id, frame); },
+          .lost = [this, id](const Error&) { crew_.line_lost(id); }};
 }
 
-void DriverLoop::give_up_joining() {
-  const std::chrono::duration<double> waited = options_.settings.join_timeout;
-  finish(3, concat("'", options_.command.front(), "' has not joined within ",
-                   human_seconds(waited.count()), ": is it a Piracema program?"));
+void DriverLoop::plan(const Job& job) {
+  account_.plan(job);
+  if (auto right = check_kills(options_.kills, job); !right) return finish(right.error());
+  observer_.planned(job, account_.report());
 }
 
-// Never goes back, as the coordinator wants it.
-Time DriverLoop::time() {
-  last_time_ = std::max(last_time_, frozen_.value_or(now()));
-  return last_time_;
+void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
+  auto message = runtime::from_worker(frame);
+  if (!message) return garbled(id, message.error().message);
+  crew_.heard(id, clock_.time());
+  tell(Said{id.first, id.second, *message});
+  // What a process of old says is not of the one that has its slot now.
+  if (crew_.newest(id.first) == id) account_.said(clock_.since_start(), id.first, *message);
+  const auto* heartbeat = std::get_if<runtime::Heartbeat>(&*message);
+  if (heartbeat == nullptr || !account_.has_plan()) return;
+  account_.beats(id.first, *heartbeat, *coordinator_);
+  if (coordinator_->phase() == Phase::running) inject_kills();
+}
+
+// It has our secret and our version, but not our language. Once may be a broken machine, and is a
+// loss as any other; again and again it is another program, and replacing it would never end.
+void DriverLoop::garbled(Crew::Id id, const std::string& why) {
+  garbled_ += 1;
+  if (garbled_ == garbled_max) {
+    return finish(Error{Errc::config, concat("worker ", id.first,
+                                             " says what no worker of this "
+                                             "version says, ",
+                                             garbled_max, " times now: ", why)});
+  }
+  log(Level::warning, concat("worker ", id.first, ": ", why));
+  crew_.kill(id);
+}
+
+void DriverLoop::exited(const Exited& event, const Exit& exit) {
+  account_.ended(exit);
+  // Before anybody has joined, too: whoever sends signals, or a host that is lost, says nothing of
+  // the program.
+  if (first_.has_joined() || exit.by_signal || exit.from_outside) {
+    first_.wait_until(clock_.time() + options_.settings.join_timeout);
+    tell(event);
+    if (world_) world_->start_when_complete();
+    return;
+  }
+  // The program has said why it takes its arguments or settings for wrong: its code is ours.
+  const bool refused = exit.status == 2 || exit.status == 3;
+  finish(refused ? *exit.status : 3,
+         concat("'", options_.command.front(), "' left without joining (", exit.how, ")",
+                refused ? "" : ": is it a Piracema program?"));
+}
+
+void DriverLoop::signalled(int number) {
+  if (number == SIGCHLD) {
+    if (hosts_) hosts_->reap_all();
+    if (world_) world_->reap_all();
+    return crew_.reap_all();
+  }
+  const auto meaning = stop_signals_.take(now());
+  if (meaning == StopSignals::Meaning::nothing_new) return;
+  if (meaning == StopSignals::Meaning::end_at_once || !first_.has_joined()) {
+    return finish(128 + number, "ended at once by a signal");
+  }
+  stop_signal_ = number;
+  stop();
+}
+
+void DriverLoop::stop() {
+  observer_.stopping(clock_.since_start());
+  tell(StopRequested{});
+}
+
+std::optional<std::string> DriverLoop::refusal(const UserRequest& request) const {
+  const auto* scale = std::get_if<ScaleRequest>(&request);
+  if (options_.transport == "mpi" && scale != nullptr && scale->slots) {
+    return "one mpirun has started all workers, and no others can come";
+  }
+  if (finish_) return "the job is over";
+  return std::nullopt;
 }
 
 void DriverLoop::tell(const Event& event) {
   if (finish_) return;
-  for (Action& action : coordinator_->step(time(), event)) {
+  for (Action& action : coordinator_->step(clock_.time(), event)) {
     if (finish_) return;
     std::visit([this](auto& what) { act(what); }, action);
   }
 }
+
+// ---- what the coordinator wants -----------------------------------------------------------------
+
+void DriverLoop::act(const Spawn& spawn) {
+  const Crew::Id id{spawn.slot, spawn.incarnation};
+  options_.settings.slots = coordinator_->metadata().slots_wanted();
+  if (world_) return world_->want(id);
+  hosts_->give_hosts();
+  if (!first_.has_joined() && crew_.size() != 0) {
+    first_.hold(id);
+  } else {
+    hosts_->start(id);
+  }
+}
+
+// Told later, as an event of its own: the coordinator is in the middle of a step.
+void DriverLoop::never_ran(Crew::Id id, std::string why) {
+  poller_.post([this, id, why = std::move(why)] {
+    tell(Exited{.slot = id.first, .incarnation = id.second, .by = why});
+  });
+}
+
+void DriverLoop::act(const Kill& kill) {
+  const Crew::Id id{kill.slot, kill.incarnation};
+  const bool waited = first_.drop(id) || (hosts_ && hosts_->waits_no_more(id)) ||
+                      (world_ && world_->want_no_more(id));
+  if (waited) {
+    never_ran(id, "it was never started");
+  }
+  if (!options_.cannot_end_processes) crew_.kill(id);
+}
+
+void DriverLoop::act(const Send& send) { crew_.send({send.slot, send.incarnation}, send.message); }
+
+void DriverLoop::act(const Tell& what) {
+  const Time at = clock_.since_start();
+  account_.noted(at, what.note);
+  observer_.noted(at, what.note);
+}
+
+// The first action of its step: whatever follows is done after it.
+void DriverLoop::act(const Decide& decided) {
+  tenure_.decided(decided.decisions, coordinator_->metadata());
+}
+
+void DriverLoop::act(const Finish& finished) {
+  // The coordinator does not know which signal it was.
+  const bool by_sigint = finished.code == 128 + SIGTERM && stop_signal_ == SIGINT;
+  finish(by_sigint ? 128 + SIGINT : finished.code, finished.why);
+}
+
+void DriverLoop::inject_kills() {
+  const Job& job = *coordinator_->job();
+  for (const DueKill& due : kills_due(account_.report(), job)) {
+    due.kill->killed_at = clock_.since_start();
+    if (const auto id = crew_.newest(due.kill->slot)) crew_.kill(*id);
+    observer_.killed(*due.kill->killed_at, *due.kill, job.name(due.replica));
+  }
+}
+
+// ---- how it ends --------------------------------------------------------------------------------
 
 void DriverLoop::finish(int code, std::string why) {
   if (!finish_) finish_ = Finish{code, std::move(why)};
@@ -432,14 +513,8 @@ void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), erro
 // Another one may coordinate the job meanwhile, and this one not know it: asked for before anybody
 // is ended for another reason than a decision.
 bool DriverLoop::still_coordinates() {
-  if (deposed_ || !succession_) return !deposed_;
-  if (!succession_->decided({}, coordinator_->metadata())) depose();
-  return !deposed_;
-}
-
-void DriverLoop::depose() {
-  deposed_ = true;
-  finish(0, "");
+  if (tenure_.succession() == nullptr) return !tenure_.is_over();
+  return tenure_.decided({}, coordinator_->metadata());
 }
 
 // Whoever is still on a line finds the one that coordinates when that line ends.
@@ -456,22 +531,6 @@ void DriverLoop::wait_for_all() {
   crew_.kill_all();
   if (hosts_) hosts_->leave();
   while (crew_.size() != 0) poller_.run_once(look_every);
-}
-
-JobReport DriverLoop::make_report() {
-  JobReport report = std::move(tally_.report);
-  report.code = finish_->code;
-  report.why = finish_->why;
-  report.took = since_start();
-  if (recorder_) {
-    options_.board->publish(recorder_->end(report.took, report.code, report.why, report), now());
-  }
-  struct rusage own {};
-  ::getrusage(RUSAGE_SELF, &own);
-  for (const timeval& used : {own.ru_utime, own.ru_stime}) {
-    report.cpu += std::chrono::seconds(used.tv_sec) + std::chrono::microseconds(used.tv_usec);
-  }
-  return report;
 }
 
 JobReport run_job(const JobOptions& options, JobObserver& observer,
