@@ -19,6 +19,7 @@
 #include "ckpt/capsule/door.h"
 #include "ckpt/capsule/user_namespace.h"
 #include "ckpt/hosts/host_agent.h"
+#include "ckpt/hosts/job_program.h"
 #include "ckpt/image/image_copy.h"
 #include "ckpt/image/local_images.h"
 #include "ckpt/keeper/draining.h"

@@ -22,6 +22,7 @@
 #include "tools/run/json_display.h"
 #include "tools/run/report_json.h"
 #include "tools/run/shown_job.h"
+#include "tools/run/summary.h"
 
 namespace piracema::tools {
 

@@ -44,10 +44,4 @@ class Display : public cluster::JobObserver {
   bool begun_ = false;
 };
 
-/// One recovery in a line; `is_last` unless another one came after it.
-std::string recovery_text(const cluster::RecoveryReport& recovery, bool is_last);
-
-/// The job in a few lines: what it did, at which cost, what it survived.
-void print_summary(const cluster::JobReport& report);
-
 }  // namespace piracema::tools

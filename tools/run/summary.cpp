@@ -1,9 +1,10 @@
+#include "tools/run/summary.h"
+
 #include <cmath>
 #include <optional>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "tools/run/display.h"
 #include "tools/run/kill_order.h"
 #include "tools/run/report_json.h"
 

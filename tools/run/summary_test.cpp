@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "tools/run/summary.h"
 
-#include "tools/run/display.h"
+#include <doctest/doctest.h>
 
 using namespace piracema;
 using namespace std::chrono_literals;

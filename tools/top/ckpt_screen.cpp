@@ -1,9 +1,10 @@
+#include "tools/top/ckpt_screen.h"
+
 #include <algorithm>
 #include <optional>
 #include <string>
 
 #include "base/text.h"
-#include "tools/top/screens.h"
 
 namespace piracema::tools {
 
@@ -75,8 +76,8 @@ void put_counts(TerminalPage& page, const JsonView& one) {
   const auto images = store.list("images");
   for (const JsonView& image : images) bytes += image.number("bytes");
   page.line(concat("images: ", images.size(), ", ", human_bytes(bytes), " in ",
-                   one.text("directory"), "; room ", human_bytes(store.number("free_bytes")), " of ",
-                   human_bytes(store.number("size_bytes"))));
+                   one.text("directory"), "; room ", human_bytes(store.number("free_bytes")),
+                   " of ", human_bytes(store.number("size_bytes"))));
 }
 
 void put_checkpoints(TerminalPage& page, const JsonView& one) {

@@ -1,5 +1,6 @@
+#include "tools/top/cluster_screen.h"
+
 #include "base/text.h"
-#include "tools/top/screens.h"
 
 namespace piracema::tools {
 

@@ -1,3 +1,5 @@
+#include "tools/top/coll_screen.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "tools/top/screens.h"
 
 namespace piracema::tools {
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tools/terminal_text.h"
+#include "tools/top/terminal_page.h"
 
 namespace piracema::tools {
 
@@ -58,6 +59,10 @@ std::optional<double> JsonView::number() const {
   if (!value_->is_number()) return std::nullopt;
   const double found = value_->get<double>();
   return std::isfinite(found) ? std::optional(found) : std::nullopt;
+}
+
+std::string known_seconds(const JsonView& one, const char* name) {
+  return one.has(name) ? short_seconds(one.number(name)) : "-";
 }
 
 }  // namespace piracema::tools

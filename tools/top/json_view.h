@@ -37,4 +37,7 @@ class JsonView {
   const nlohmann::json* value_;
 };
 
+/// "1.2 ms"; "-" where it is not known.
+std::string known_seconds(const JsonView& one, const char* name);
+
 }  // namespace piracema::tools

@@ -1,5 +1,6 @@
+#include "tools/top/kv_screen.h"
+
 #include "base/text.h"
-#include "tools/top/screens.h"
 
 namespace piracema::tools {
 

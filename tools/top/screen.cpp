@@ -3,7 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/top/screens.h"
+#include "tools/top/ckpt_screen.h"
+#include "tools/top/cluster_screen.h"
+#include "tools/top/coll_screen.h"
+#include "tools/top/kv_screen.h"
+#include "tools/top/stream_screen.h"
 
 namespace piracema::tools {
 
@@ -14,12 +18,10 @@ struct Kind {
   const char* noun;
   void (*put)(TerminalPage&, const JsonView&);
 };
-constexpr Kind kinds[] = {{"stream", "job", put_stream},
-                          {"coll", "job", put_coll_job},
-                          {"ckpt", "job", put_ckpt_job},
-                          {"ckpt_queue", "daemon", put_ckpt_queue},
-                          {"kv", "replica", put_kv_replica},
-                          {"cluster", "dashboard", put_cluster}};
+constexpr Kind kinds[] = {
+    {"stream", "job", put_stream},     {"coll", "job", put_coll_job},
+    {"ckpt", "job", put_ckpt_job},     {"ckpt_queue", "daemon", put_ckpt_queue},
+    {"kv", "replica", put_kv_replica}, {"cluster", "dashboard", put_cluster}};
 
 const Kind* kind_of(const JsonView& all) {
   const std::string name = all.text("kind");
@@ -30,10 +32,6 @@ const Kind* kind_of(const JsonView& all) {
 }
 
 }  // namespace
-
-std::string known_seconds(const JsonView& one, const char* name) {
-  return one.has(name) ? short_seconds(one.number(name)) : "-";
-}
 
 std::string noun_of(const nlohmann::json& all) {
   const Kind* const kind = kind_of(JsonView(all));

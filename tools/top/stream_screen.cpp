@@ -1,8 +1,9 @@
+#include "tools/top/stream_screen.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
-#include "tools/top/screens.h"
 
 namespace piracema::tools {
 

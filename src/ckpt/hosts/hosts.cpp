@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "ckpt/hosts/host_agent.h"
+#include "ckpt/hosts/job_program.h"
 #include "host/mpi_hosts.h"
 #include "os/process.h"
 #include "store/disk/files.h"

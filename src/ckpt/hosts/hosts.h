@@ -97,12 +97,6 @@ class Hosts {
   std::shared_ptr<bool> here_ = std::make_shared<bool>(true);
 };
 
-/// The file that a job's hosts find this program by: a copy in its directory, so that what runs in
-/// the capsules is there, and is the same, wherever and whenever the job goes on.
-std::string job_program(const JobDirectory& directory);
-/// Makes it. Errc::io.
-Result<Done> copy_job_program(const JobDirectory& directory, const std::string& program);
-
 /// What a host of the job is called by the job.
 std::string name_in_job(HostNumber host);
 

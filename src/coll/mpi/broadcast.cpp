@@ -1,13 +1,16 @@
 #include "coll/mpi/broadcast.h"
 
 #include "base/ensure.h"
-#include "coll/mpi/collectives.h"
+#include "coll/mpi/group.h"
 #include "coll/mpi/probe/mst_runner.h"
 #include "topology/trees/segments.h"
 
 namespace piracema::coll::mpi {
 
 namespace {
+
+/// Data of up to so many bytes travels together with the header.
+constexpr std::uint64_t inline_bytes_max = 8'192;
 /// More is one message of the program's own type: segments are counted, and packed, by int.
 constexpr std::uint64_t segmented_bytes_max = 1u << 30;
 }  // namespace

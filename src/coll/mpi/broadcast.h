@@ -58,4 +58,10 @@ class Broadcast {
   Transfer transfer_;
 };
 
+/// Arguments are right as far as one rank can see. Errors of MPI are thrown. Each is one operation
+/// of its group (`Group::begin_operation` was called).
+void broadcast(Group&, Data, Rank root);
+/// All wait for all.
+void barrier(Group&);
+
 }  // namespace piracema::coll::mpi

@@ -1,8 +1,8 @@
-// Gather, scatter and allgather: parts of all ranks, packed, along the tree.
+#include "coll/mpi/gather.h"
+
 #include <algorithm>
 #include <list>
 
-#include "coll/mpi/collectives.h"
 #include "coll/mpi/exchange/pieces.h"
 #include "topology/message/header.h"
 

@@ -4,9 +4,11 @@
 #include <new>
 #include <vector>
 
-#include "coll/mpi/collectives.h"
+#include "coll/mpi/broadcast.h"
 #include "coll/mpi/exchange/mpi_types.h"
+#include "coll/mpi/gather.h"
 #include "coll/mpi/probe/seen.h"
+#include "coll/mpi/reduce.h"
 #include "coll/mpi/world.h"
 
 /// What the functions share that the program calls in place of the MPI library's. Each hands over

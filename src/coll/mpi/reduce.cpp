@@ -2,6 +2,8 @@
 #include "coll/mpi/reduce.h"
 
 #include "coll/mpi/exchange/slices.h"
+#include "coll/mpi/gather.h"
+#include "coll/mpi/reduce_segments.h"
 
 namespace piracema::coll::mpi {
 

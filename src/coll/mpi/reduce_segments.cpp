@@ -1,12 +1,11 @@
-// Large reductions of operators that commute: slice by slice up the tree, and for an allreduce down
-// again while later slices still come up, so that a tree is as fast as its slowest link.
+#include "coll/mpi/reduce_segments.h"
+
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
 
 #include "coll/mpi/exchange/slices.h"
-#include "coll/mpi/reduce.h"
 #include "topology/trees/segments.h"
 
 namespace piracema::coll::mpi {

@@ -1,3 +1,5 @@
+#include "ckpt/hosts/job_program.h"
+
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -6,7 +8,6 @@
 #include <cerrno>
 
 #include "base/text.h"
-#include "ckpt/hosts/hosts.h"
 
 namespace piracema::ckpt {
 
