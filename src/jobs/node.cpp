@@ -65,7 +65,8 @@ NodeProcess::NodeProcess(Options options, Fd lock)
                .slots = options_.slots,
                .directory = options_.directory,
                .address = options_.address,
-               .kind = options_.kind}),
+               .kind = options_.kind,
+               .site = options_.site}),
       leaving_(options_.directory + "/leaving", options_.risk) {
   if (!options_.lent.is_for_a_while()) return;
   lent_.emplace(

@@ -35,8 +35,8 @@ class NodeProcess {
     std::uint32_t slots = 1;
     /// Where the other nodes reach this one; empty: nowhere.
     std::string address;
-    /// What its machine is like (jobs::Node::kind).
-    std::string kind;
+    /// What its machine is like, and where it is (jobs::Node::kind, jobs::Node::site).
+    std::string kind, site;
     /// For what jobs leave behind and what the replica keeps; for this node alone.
     std::string directory;
     smr::Configuration configuration;

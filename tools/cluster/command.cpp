@@ -102,6 +102,10 @@ ClusterCommand::ClusterCommand(CLI::App& app)
                     "What this machine is like: programs with images go on only on\n"
                     "machines of one kind. Default: its processor's features, C\n"
                     "library and MPI libraries, as `cluster nodes --json` shows them");
+  node_->add_option("--site", site_,
+                    "Machines of one site reach each other by fast links: a job of\n"
+                    "several nodes has those of one site, if it can begin there at once.\n"
+                    "Default: one for all that say none");
   lent_.add(*node_);
   add_log_options(*node_);
   node_
@@ -170,6 +174,10 @@ int ClusterCommand::node() const {
     return fail({Errc::usage, concat("--kind: want at most ", jobs::kind_bytes_max,
                                      " visible letters, found '", kind, "'")});
   }
+  if (!jobs::is_kind(site_)) {
+    return fail({Errc::usage, concat("--site: want at most ", jobs::kind_bytes_max,
+                                     " visible letters, found '", site_, "'")});
+  }
   log_as_service(concat("node ", home->name));
   const int niceness = niceness_.value_or(lent->is_for_a_while() ? niceness_of_lent : 0);
   std::error_code failed;
@@ -178,6 +186,7 @@ int ClusterCommand::node() const {
                                      .slots = slots_,
                                      .address = address_.empty() ? home->address : address_,
                                      .kind = kind,
+                                     .site = site_,
                                      .directory = place,
                                      .configuration = home->configuration,
                                      .client = home->client,

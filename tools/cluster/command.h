@@ -43,7 +43,7 @@ class ClusterCommand {
   std::unique_ptr<ClusterStatus> status_;
   std::unique_ptr<ClusterDashboard> dashboard_;
   std::unique_ptr<ClusterEvents> events_;
-  std::string directory_, home_, data_, address_, kind_;
+  std::string directory_, home_, data_, address_, kind_, site_;
   std::vector<std::string> nodes_;
   LentOptions lent_;
   std::uint32_t count_ = 3, slots_;

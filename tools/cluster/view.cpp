@@ -131,6 +131,7 @@ nlohmann::ordered_json json_of(const jobs::Node& node, std::uint64_t now_ms) {
           {"slots", node.slots},
           {"address", node.address},
           {"kind", node.kind},
+          {"site", node.site},
           {"used", node.used},
           {"heard_ago_ms", ago_ms(node.heard_ms, now_ms)},
           {"lent", lent_text(node, now_ms)},

@@ -79,9 +79,9 @@ void JobRunner::ask() {
     question.is_leave = true;
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
-    operation =
-        Join{settings_.node,    settings_.incarnation, settings_.slots,    settings_.directory,
-             settings_.address, question.number,       window_.told(now_), settings_.kind};
+    operation = Join{settings_.node,      settings_.incarnation, settings_.slots,
+                     settings_.directory, settings_.address,     question.number,
+                     window_.told(now_),  settings_.kind,        settings_.site};
   } else {
     operation = report(question);
   }

@@ -34,8 +34,8 @@ class JobRunner {
     std::string directory;
     /// Where the other nodes reach it; empty: nowhere.
     std::string address = {};
-    /// What its machine is like (Node::kind).
-    std::string kind = {};
+    /// What its machine is like, and where it is (Node::kind, Node::site).
+    std::string kind = {}, site = {};
   };
 
   // ---- events

@@ -247,11 +247,13 @@ struct Node {
   std::uint32_t used = 0;
   /// What its machine is like, in words: two with the same are alike.
   std::string kind = {};
+  /// Machines of one site reach each other by fast links; empty is one as well.
+  std::string site = {};
   /// About when it is not lent any more, by the clock of the group; 0: there is no end yet.
   std::uint64_t closes_ms = 0;
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
-                    lent, alive, lease_until_ms, heard_ms, client, used, kind, closes_ms);
+                    lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms);
   }
 };
 

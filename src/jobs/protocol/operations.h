@@ -36,10 +36,10 @@ struct Join {
   /// As that of a report.
   std::uint64_t number = 0;
   Lent lent = {};
-  /// What its machine is like (Node::kind).
-  std::string kind = {};
+  /// What its machine is like, and where it is (Node::kind, Node::site).
+  std::string kind = {}, site = {};
   auto fields() {
-    return std::tie(node, incarnation, slots, directory, address, number, lent, kind);
+    return std::tie(node, incarnation, slots, directory, address, number, lent, kind, site);
   }
 };
 /// What a job has written, from so many bytes on.
@@ -293,7 +293,7 @@ Result<Done> check(const RunBeside& beside);
 Result<Done> check_name(const std::string& name);
 /// Of letters, digits, '.', '-', '_' and ':', or empty: what a host is reached at.
 bool is_address(const std::string& address);
-/// Of a few visible letters and spaces, or empty: what a machine is like.
+/// Of a few visible letters and spaces, or empty: what a machine is like, or where.
 bool is_kind(const std::string& kind);
 
 }  // namespace piracema::jobs

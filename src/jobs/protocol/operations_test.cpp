@@ -34,12 +34,13 @@ TEST_CASE("an answer of another version of the protocol is named as one") {
 TEST_CASE(
     "a node that joined before machines had kinds is understood, and one that is cut is not") {
   const Buffer now =
-      encode(Operation(Join{.node = "a", .incarnation = 7, .slots = 2, .kind = "x"}));
+      encode(Operation(Join{.node = "a", .incarnation = 7, .slots = 2, .kind = "x", .site = "y"}));
   const auto read = decode_operation(now);
   REQUIRE(read.ok());
   CHECK(std::get<Join>(*read).kind == "x");
-  // The length of the kind, and the kind.
-  const std::size_t kind_bytes = 9;
+  CHECK(std::get<Join>(*read).site == "y");
+  // The lengths of both, and both.
+  const std::size_t kind_bytes = 18;
   const auto before = decode_operation(Bytes(now).first(now.size() - kind_bytes));
   REQUIRE(before.ok());
   CHECK(std::get<Join>(*before).node == "a");

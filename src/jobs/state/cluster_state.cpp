@@ -178,9 +178,10 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
     return refused(concat("want an address of a host, or none, found '",
                           join.address.substr(0, address_bytes_max), "'"));
   }
-  if (!is_kind(join.kind)) {
-    return refused(concat("want a kind of at most ", kind_bytes_max, " visible letters, found ",
-                          join.kind.size(), " bytes"));
+  if (!is_kind(join.kind) || !is_kind(join.site)) {
+    return refused(concat("want a kind and a site of at most ", kind_bytes_max,
+                          " visible letters, found ", join.kind.size(), " and ", join.site.size(),
+                          " bytes"));
   }
   if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
     return refused(concat("want at most ", nodes_max, " nodes"));
@@ -200,6 +201,7 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
   node.directory = join.directory;
   node.address = join.address;
   node.kind = join.kind;
+  node.site = join.site;
   node.leaving = false;
   lend(node, join.lent);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);

@@ -152,10 +152,20 @@ void fill_up(Job& job, bool leaves_first, std::vector<Room>& rooms, std::vector<
   }
 }
 
-Choice choose_of(const Job& job, std::vector<Room>& rooms, const std::string* kind) {
+/// Nodes that may be a job's together; null: of any kind, of any site.
+struct Together {
+  const std::string* kind = nullptr;
+  const std::string* site = nullptr;
+
+  bool has(const Node& node) const {
+    return (kind == nullptr || node.kind == *kind) && (site == nullptr || node.site == *site);
+  }
+};
+
+Choice choose_of(const Job& job, std::vector<Room>& rooms, const Together& together) {
   Choice choice;
   for (Room& room : rooms) {
-    if (!may_run(job, *room.node) || (kind != nullptr && room.node->kind != *kind)) continue;
+    if (!may_run(job, *room.node) || !together.has(*room.node)) continue;
     choice.right += 1;
     if (!room.kept_for) choice.best.push_back(&room);
   }
@@ -164,9 +174,25 @@ Choice choose_of(const Job& job, std::vector<Room>& rooms, const std::string* ki
   return choice;
 }
 
+// Machines with fast links between them, if it can begin there at once (paper 002, section 3); a
+// stream that follows its nodes may want them apart, and would not stay on one site anyway.
+Choice choose_near(const Job& job, std::vector<Room>& rooms, const std::string* kind) {
+  std::set<std::string> sites;
+  for (const Room& room : rooms) sites.insert(room.node->site);
+  Choice best;
+  if (sites.size() > 1 && job.spec.nodes > 1 && !follows_nodes(job.spec)) {
+    for (const std::string& site : sites) {
+      Choice one = choose_of(job, rooms, {kind, &site});
+      if (!one.can_begin(job.spec)) continue;
+      if (best.best.empty() || is_better(one.best.back(), best.best.back())) best = std::move(one);
+    }
+  }
+  return best.best.empty() ? choose_of(job, rooms, {kind, nullptr}) : best;
+}
+
 // Of machines that are homogeneous (paper 002, section 3), those of the kind that has most for it.
 Choice choose(const Job& job, std::vector<Room>& rooms) {
-  if (!wants_alike(job.spec)) return choose_of(job, rooms, nullptr);
+  if (!wants_alike(job.spec)) return choose_near(job, rooms, nullptr);
   std::set<std::string> kinds;
   for (const Room& room : rooms) kinds.insert(room.node->kind);
   const auto worth = [&](const Choice& one) {
@@ -174,7 +200,7 @@ Choice choose(const Job& job, std::vector<Room>& rooms) {
   };
   Choice best;
   for (const std::string& kind : kinds) {
-    Choice one = choose_of(job, rooms, &kind);
+    Choice one = choose_near(job, rooms, &kind);
     if (worth(one) > worth(best)) best = std::move(one);
   }
   return best;

@@ -21,8 +21,9 @@ struct Placed {
 /// nodes which are large enough has what becomes free there: so none waits for ever behind smaller
 /// ones, and those go on elsewhere. Of two nodes with as much free the one whose machine is lent
 /// for longer is taken. One that wants its machines to be alike (wants_alike) has those of one
-/// kind, as its image was made on. Jobs that pause are left alone. Says of all others, and of those
-/// that go on with fewer nodes than they want, what they wait for (`Job::why`).
+/// kind, as its image was made on; one of several nodes those of one site, if it can begin there at
+/// once. Jobs that pause are left alone. Says of all others, and of those that go on with fewer
+/// nodes than they want, what they wait for (`Job::why`).
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes);
 
 }  // namespace piracema::jobs

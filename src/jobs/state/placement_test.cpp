@@ -216,3 +216,36 @@ TEST_CASE("a job on one node whose kind is gone says which one that was") {
   CHECK(cluster.placed().empty());
   CHECK(job.why == "waits for a node like those that it ran on (old): there is none");
 }
+
+TEST_CASE("a job of several nodes begins on one site if it can at once, else on several") {
+  JobsAndNodes cluster;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    cluster.node(name, 4);
+    cluster.nodes[name].site = name[0] < 'c' ? "east" : "west";
+  }
+  cluster.nodes["a"].used = 1;
+  cluster.node("c", 4, 2);
+  cluster.nodes["c"].site = "west";
+  Job& job = cluster.job(2, 2);
+  CHECK(cluster.placed() == "1@b+a ");
+  cluster.nodes["a"].used = 4;
+  CHECK(cluster.placed() == "1@d+c ");
+  cluster.nodes["c"].used = 3;
+  CHECK(cluster.placed() == "1@b+d ");
+  cluster.nodes["a"].used = 1;
+  SUBCASE("a stream that follows its nodes is placed where most is free") {
+    job.spec.environment = {follows_nodes_variable};
+    CHECK(cluster.placed() == "1@b+d ");
+  }
+  SUBCASE("and all of one kind, if it wants that") {
+    job.spec.environment = {wants_alike_variable};
+    cluster.nodes["b"].kind = "new";
+    cluster.nodes["d"].kind = "new";
+    CHECK(cluster.placed() == "1@b+d ");
+  }
+  SUBCASE("one that needs more than a site has is on both") {
+    job.spec.nodes = 3;
+    cluster.nodes["c"].used = 0;
+    CHECK(cluster.placed() == "1@b+c+d ");
+  }
+}
