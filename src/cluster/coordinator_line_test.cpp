@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "cluster/driver/door.h"
+#include "net/socket/listener.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
@@ -165,6 +166,33 @@ TEST_CASE("a coordinator that was never there is an error at once") {
   worker.line.open();
   REQUIRE(worker.wait_for([&] { return worker.failed.has_value(); }));
   CHECK_FALSE(worker.lost);
+}
+
+TEST_CASE("a coordinator is found while others are silent, whose hosts may be cut off") {
+  net::Poller poller;
+  std::vector<Fd> taken;
+  const auto silent = net::Listener::open(
+      poller, "127.0.0.1", 0,
+      [&](Fd socket, const net::Address&) { taken.push_back(std::move(socket)); });
+  REQUIRE(silent.ok());
+  Coordinating coordinator(poller);
+  std::shared_ptr<net::Connection> found;
+  // Those that are silent have far longer to answer than this waits.
+  CoordinatorSearch search(
+      poller, KnownCoordinators(line_token, {(*silent)->address(), coordinator.door->address()}),
+      [&](Result<std::shared_ptr<net::Connection>> line) { found = *std::move(line); },
+      std::chrono::hours(1));
+  search.begin(now() + std::chrono::hours(1));
+  const Time until = now() + std::chrono::seconds(20);
+  while (!found && now() < until) poller.run_once(milliseconds(20));
+  REQUIRE(found);
+  CHECK_FALSE(search.searches());
+  // And again, by a search that begins with the one that was silent.
+  found->close();
+  found.reset();
+  search.begin_again(now() + std::chrono::hours(1), Error{Errc::lost, "it is gone"});
+  while (!found && now() < until) poller.run_once(milliseconds(20));
+  CHECK(found);
 }
 
 TEST_CASE("a line is sealed as its coordinator says, and carries the same") {

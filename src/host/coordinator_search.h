@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@
 namespace piracema::cluster {
 
 /// Looks for the coordinator of a job: calls where it may be, one address after the other, until
-/// one answers or the time is over. Belongs to the poller's thread.
+/// one answers or the time is over. One that is silent, as its host is cut off or busy, is waited
+/// for while others are called. Belongs to the poller's thread.
 class CoordinatorSearch {
  public:
   static constexpr std::chrono::milliseconds answers_within_at_first{250};
@@ -26,7 +28,8 @@ class CoordinatorSearch {
   /// there will be no other.
   using OnDone = std::function<void(Result<std::shared_ptr<net::Connection>>)>;
 
-  /// One that is called has so long to answer, and longer when nobody has.
+  /// One that is called has so long to answer, and twice as long each time that it has not; the
+  /// next one is called after a quarter of a second anyway.
   CoordinatorSearch(net::Poller& poller, KnownCoordinators known, OnDone on_done,
                     std::chrono::milliseconds answers_within = answers_within_at_first);
   ~CoordinatorSearch();
@@ -50,24 +53,35 @@ class CoordinatorSearch {
   bool searches() const { return searches_; }
 
  private:
+  struct Called {
+    /// Null: nobody is called there now.
+    std::unique_ptr<CoordinatorCall> call;
+    bool waits = false;
+    std::chrono::milliseconds answers_within{};
+  };
+
+  void begin_at(Time until, std::string but);
   void dial();
-  void called(Result<std::shared_ptr<net::Connection>> line);
+  void dial(const std::string& address);
+  void answered(const std::string& address, Result<std::shared_ptr<net::Connection>> line);
   void try_again(const Error& why);
+  void dial_after(Time pause);
+  bool waits_for_any() const;
   void done(Result<std::shared_ptr<net::Connection>> line);
 
   net::Poller& poller_;
   KnownCoordinators known_;
   const OnDone on_done_;
-  std::unique_ptr<CoordinatorCall> call_;
+  /// By their addresses. One that has answered is destroyed later: it may be what calls this.
+  std::map<std::string, Called> calls_;
   std::optional<net::Poller::Timer> timer_;
   /// Where the next call goes, and of how many addresses.
   std::size_t next_ = 0, of_ = 1;
-  /// Who is being called, who was found last, and who is not called now.
-  std::string dialled_, called_, but_;
+  /// Who was found last, and who is not called now.
+  std::string called_, but_;
   bool searches_ = false;
   Time until_{};
   const std::chrono::milliseconds answers_within_min_;
-  std::chrono::milliseconds answers_within_{};
 };
 
 }  // namespace piracema::cluster
