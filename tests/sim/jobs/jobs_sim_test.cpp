@@ -44,10 +44,10 @@ TEST_CASE(
   CHECK(beside_told > 0);
   CHECK(resized > 0);
   CHECK(forgiven > 0);
-  CHECK(is_exercised(handed_over, 100, 5'000));
+  CHECK(is_exercised(handed_over, 20, 5'000));
   CHECK(joined > 0);
   CHECK(kept > 0);
-  CHECK(is_exercised(began_alike, 1'000, 5'000));
+  CHECK(is_exercised(began_alike, 500, 5'000));
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

@@ -92,7 +92,8 @@ void Run::submit() {
     // On two it is left as a whole when the first one is.
     if (nodes == 1) nodes = 3;
   }
-  const bool alike = random.below(3) == 0;
+  // A stream hardly ever wants that: there would be no other machine for it to go to.
+  const bool alike = random.below(outlives ? 12 : 3) == 0;
   if (alike) environment.emplace_back(wants_alike_variable);
   const auto answer =
       group_.execute(Submit{{.name = "job",
