@@ -15,7 +15,7 @@ open to when jobs were asked to leave. Also windows at whose close anything of a
 each job ran, of the time from the first open to the last close. In the end the output of the
 stream is compared with that of a run that was never stopped, and the program has to have counted
 without a gap. Wants root and criu for what is no stream, else there is the stream alone. Ends with 1 if a window
-closed late or an output is wrong.
+closed late, an output is wrong, or the nodes' logs say nothing of jobs that leave.
 """
 
 import argparse
@@ -178,7 +178,8 @@ def live_through(cluster, pids, windows, enough):
 
 
 def look_at(windows, learning, jobs, cluster):
-    """What became of each job in each window, by what the nodes have said."""
+    """Prints what became of each job in each window, by what the nodes have said; false if they said nothing of any."""
+    found = False
     said = {name: list(lines_of(cluster.log(name))) for name in windows}
     total = max(its[-1][1] for its in windows.values()) - min(its[0][0] for its in windows.values())
     for job, number in jobs.items():
@@ -195,11 +196,13 @@ def look_at(windows, learning, jobs, cluster):
                     well += "SIGKILL" not in ends[-1][1]
                     used.append((asked[0] - opens) / (closes - opens))
                     leaving.append(ends[-1][0] - asked[0])
+            found |= bool(used)
             if used:
                 print(f"{job:<9} {label:<9} left well in {well:>3} of {len(used):>3} windows   used: median "
                       f"{100 * statistics.median(used):5.1f} %, least {100 * min(used):5.1f} %   leaving took "
                       f"{statistics.median(leaving):.2f} s ({min(leaving):.2f} to {max(leaving):.2f})")
         print(f"{job:<9} ran in {100 * ran(number, said) / total:.1f} % of the time")
+    return found
 
 
 def ran(job, said):
@@ -239,7 +242,7 @@ def main():
                 cluster.start(name, "--slots", str(len(jobs)), "--windows", folder / f"windows.{name}")
             pids = {name: cluster.processes[name].pid for name in windows}
             late = live_through(cluster, pids, windows, folder / "enough")
-            look_at(windows, options.learning, jobs, cluster)
+            known = look_at(windows, options.learning, jobs, cluster)
             counted = [int(line) for line in cluster.written(jobs.get("program", 0)) if line.isdigit()]
         finally:
             cluster.end()
@@ -250,7 +253,9 @@ def main():
         print(f"windows that closed late: {late} of {options.windows * options.nodes}; the stream's {items} items are "
               f"{'WRONG' if wrong else 'right'}" + (f"; the program counted to {len(counted)}"
                                                    f"{', with GAPS' if gaps else ''}" if counted else ""))
-        if late or wrong or gaps:
+        if not known:
+            print("the nodes have said of no job that it left a window", file=sys.stderr)
+        if late or wrong or gaps or not known:
             for name in cluster.lent:
                 print(f"---- {name}\n{cluster.log(name).read_text()[-4000:]}", file=sys.stderr)
             return 1

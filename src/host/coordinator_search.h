@@ -54,7 +54,7 @@ class CoordinatorSearch {
 
  private:
   struct Called {
-    /// Null: nobody is called there now.
+    /// The last one; it has answered, or failed, unless it is waited for.
     std::unique_ptr<CoordinatorCall> call;
     bool waits = false;
     std::chrono::milliseconds answers_within{};
@@ -72,7 +72,7 @@ class CoordinatorSearch {
   net::Poller& poller_;
   KnownCoordinators known_;
   const OnDone on_done_;
-  /// By their addresses. One that has answered is destroyed later: it may be what calls this.
+  /// By their addresses. One that is over is destroyed later: it may be what calls this.
   std::map<std::string, Called> calls_;
   std::optional<net::Poller::Timer> timer_;
   /// Where the next call goes, and of how many addresses.

@@ -24,10 +24,7 @@ pathlib.Path(PLACE).chmod(0o711)
 os.environ.update(environment_for(ACCOUNT.pw_uid, pathlib.Path(PLACE) / "of-account"))
 
 from cluster_of_nodes import CLEAN, PIRACEMA, ClusterOfNodes  # noqa: E402
-
-# It counts to 60, and from 40 on only if there is that file.
-COUNT = ("i=0; while [ $i -lt 60 ]; do i=$((i+1)); echo $i; sleep 0.1; "
-         "while [ $i = 40 ] && [ ! -e {lock} ]; do sleep 0.1; done; done")
+from cluster_test import COUNT  # noqa: E402
 
 
 def tearDownModule():
@@ -44,7 +41,7 @@ class Account(ClusterOfNodes):
         os.chown(place, ACCOUNT.pw_uid, ACCOUNT.pw_gid)
         submitted = subprocess.run(
             [PIRACEMA, "cluster", "submit", "--cluster", self.folder / "c" / "users" / "alice", "--images", place / "images",
-             "--", "sh", "-c", "id -un; " + COUNT.format(lock=self.lock)],
+             "--env", f"LOCK={self.lock}", "--", "sh", "-c", "id -un; " + COUNT],
             env=CLEAN, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True)
         job = int(submitted.stdout)
         self.wait_until(lambda: "\n20\n" in self.ask("logs", job), "it does not count")

@@ -170,12 +170,12 @@ int ClusterCommand::node() const {
   const auto risk = lent_.risk();
   if (!risk) return fail(risk.error());
   const std::string kind = kind_.empty() ? jobs::machine_kind() : kind_;
-  if (!jobs::is_kind(kind)) {
-    return fail({Errc::usage, concat("--kind: want at most ", jobs::kind_bytes_max,
+  if (!jobs::is_label(kind)) {
+    return fail({Errc::usage, concat("--kind: want at most ", jobs::label_bytes_max,
                                      " visible letters, found '", kind, "'")});
   }
-  if (!jobs::is_kind(site_)) {
-    return fail({Errc::usage, concat("--site: want at most ", jobs::kind_bytes_max,
+  if (!jobs::is_label(site_)) {
+    return fail({Errc::usage, concat("--site: want at most ", jobs::label_bytes_max,
                                      " visible letters, found '", site_, "'")});
   }
   log_as_service(concat("node ", home->name));

@@ -12,11 +12,11 @@ namespace piracema::cluster {
 /// so once, not N times, and one that is no program of ours is noticed. The others wait for it.
 class FirstToJoin {
  public:
-  /// None has joined; one that starts may do so until then.
+  /// The first one has to join by then.
   void wait_until(Time by) { by_ = by; }
   bool has_joined() const { return joined_; }
   bool is_late(Time now) const { return !joined_ && now >= by_; }
-  /// True if it is the first one. Of a job that was taken over: it had.
+  /// One has joined, here or while another coordinator had the job. True: it is the first.
   bool join() { return !std::exchange(joined_, true); }
 
   /// It starts later. Those that wait are given by `take`, once.

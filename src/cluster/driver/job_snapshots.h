@@ -34,9 +34,10 @@ class JobSnapshots {
 
   JobSnapshots(net::Poller& poller, Events events) : poller_(poller), events_(std::move(events)) {}
 
-  /// As `begin_in`, or, of one of several coordinators after another one, `go_on_in`; `settings`
-  /// get what is gone on from, and `options` how long workers are kept by a coordinator before
-  /// and the lock's file. A text: nothing is to be done, and why.
+  /// As `begin_in`, or, of one of several coordinators after another one, as `go_on_in`. Puts what
+  /// is gone on from into `settings`, and into `options` how long the coordinator before has said
+  /// that workers are kept. `options.leading` gets the lock's file. A text: why nothing is to be
+  /// done.
   Result<std::optional<std::string>> begin(JobOptions& options, JobSettings& settings,
                                            const Wait& wait);
   /// What the one before has left, if its workers may still run.

@@ -67,7 +67,7 @@ std::string machine_kind() {
   std::string kind =
       concat(names.machine, " cpu-", processor_kind(cpuinfo), " glibc-", ::gnu_get_libc_version());
   for (const std::string& library : mpi_libraries()) kind += ' ' + library;
-  kind.resize(std::min(kind.size(), kind_bytes_max));
+  kind.resize(std::min(kind.size(), label_bytes_max));
   return kind;
 }
 

@@ -9,7 +9,7 @@ using namespace piracema::jobs;
 TEST_CASE("a machine is of a kind that it says again, and that others understand") {
   const std::string kind = machine_kind();
   CHECK(kind == machine_kind());
-  CHECK(is_kind(kind));
+  CHECK(is_label(kind));
   CHECK(kind.find("glibc-") != std::string::npos);
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t words_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t output_bytes_max = std::size_t{16} << 10;
 constexpr std::size_t name_bytes_max = 64;
 constexpr std::size_t address_bytes_max = 64;
-constexpr std::size_t kind_bytes_max = 256;
+constexpr std::size_t label_bytes_max = 256;
 /// Of a line that says why something has ended.
 constexpr std::size_t why_bytes_max = 1'024;
 /// Of a part: its words, and what it reads.

@@ -114,8 +114,8 @@ bool is_address(const std::string& address) {
                      [](char letter) { return is_name_letter(letter) || letter == ':'; });
 }
 
-bool is_kind(const std::string& kind) {
-  return kind.size() <= kind_bytes_max && std::all_of(kind.begin(), kind.end(), [](char letter) {
+bool is_label(const std::string& kind) {
+  return kind.size() <= label_bytes_max && std::all_of(kind.begin(), kind.end(), [](char letter) {
            return letter >= ' ' && letter <= '~';
          });
 }

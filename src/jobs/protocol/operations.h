@@ -294,6 +294,6 @@ Result<Done> check_name(const std::string& name);
 /// Of letters, digits, '.', '-', '_' and ':', or empty: what a host is reached at.
 bool is_address(const std::string& address);
 /// Of a few visible letters and spaces, or empty: what a machine is like, or where.
-bool is_kind(const std::string& kind);
+bool is_label(const std::string& kind);
 
 }  // namespace piracema::jobs

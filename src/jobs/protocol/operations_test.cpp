@@ -50,8 +50,8 @@ TEST_CASE(
 }
 
 TEST_CASE("what a machine is like is a few visible letters") {
-  CHECK(is_kind(""));
-  CHECK(is_kind("x86_64 cpu-5b21e0c4 glibc-2.36"));
-  CHECK_FALSE(is_kind("two\nlines"));
-  CHECK_FALSE(is_kind(std::string(kind_bytes_max + 1, 'x')));
+  CHECK(is_label(""));
+  CHECK(is_label("x86_64 cpu-5b21e0c4 glibc-2.36"));
+  CHECK_FALSE(is_label("two\nlines"));
+  CHECK_FALSE(is_label(std::string(label_bytes_max + 1, 'x')));
 }

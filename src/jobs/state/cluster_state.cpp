@@ -178,8 +178,8 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
     return refused(concat("want an address of a host, or none, found '",
                           join.address.substr(0, address_bytes_max), "'"));
   }
-  if (!is_kind(join.kind) || !is_kind(join.site)) {
-    return refused(concat("want a kind and a site of at most ", kind_bytes_max,
+  if (!is_label(join.kind) || !is_label(join.site)) {
+    return refused(concat("want a kind and a site of at most ", label_bytes_max,
                           " visible letters, found ", join.kind.size(), " and ", join.site.size(),
                           " bytes"));
   }
