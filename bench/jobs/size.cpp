@@ -213,9 +213,8 @@ class SimulatedNode {
     last_begun_ = scheduler_.now();
     if (launch.attempt.part != 0) return;
     for (std::uint32_t host = 1; host < launch.hosts.size(); ++host) {
-      const std::string& named = launch.hosts[host];
       AskedPart part{{launch.attempt.job, launch.attempt.attempt, host},
-                     named.substr(0, named.find('=')),
+                     launch.hosts[host].name,
                      {"piracema", "agent"},
                      "a line"};
       scheduler_.after(milliseconds(1), [this, part] { deliver(JobRunner::PartAsked{part}); });

@@ -13,10 +13,9 @@ namespace {
 
 Result<std::vector<Slot>> place(const Job& job, const JobSettings& settings) {
   if (!settings.placement.empty()) return settings.placement;
-  if (settings.busy.empty()) return flow::place(job.shape, job.plan, settings.slots);
-  const auto work = flow::measured_work(job.shape, settings.busy);
-  if (!work) return work.error();
-  return flow::place(job.shape, job.plan, settings.slots, *work);
+  const auto known = flow::known_of(job.shape, settings.earlier, settings.locations);
+  if (!known) return known.error();
+  return flow::place(job.shape, job.plan, settings.slots, *known);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "flow/placement.h"
 
 namespace piracema::cluster {
 
@@ -54,9 +55,8 @@ struct JobSettings {
   /// Slot of every replica of the plan, where the user has said it; none: by how much they have to
   /// do (flow/placement.h).
   std::vector<Slot> placement;
-  /// How long the replicas of each node were busy in an earlier run, in seconds; none: what the
-  /// program says of its nodes counts.
-  std::map<std::string, double> busy;
+  /// Without times in it, what the program says of its nodes counts.
+  flow::EarlierRun earlier;
   /// The snapshot to begin with.
   std::optional<SnapshotId> resume;
   /// Snapshots in the store when the job begins. Those up to `resume` are dropped in their turn,
@@ -73,13 +73,15 @@ struct JobSettings {
   /// What all replicas of a node get goes to each process from the sender itself, not by trees
   /// between hosts.
   bool direct_broadcasts = false;
+  /// Where each slot is meant to be; empty, and for those that come later: not known.
+  std::vector<flow::Location> locations;
 
   auto fields() {
     return std::tie(slots, snapshots, snapshot_interval, snapshot_timeout, snapshots_kept,
                     heartbeat_interval, heartbeat_timeout, join_timeout, rollback_timeout,
                     stuck_after, restart_budget, restart_window, fruitless_recoveries_max,
-                    dead_letters, placement, busy, resume, found, can_spawn, workers_come,
-                    attach_timeout, overtake_after, direct_broadcasts);
+                    dead_letters, placement, earlier.busy, resume, found, can_spawn, workers_come,
+                    attach_timeout, overtake_after, direct_broadcasts, earlier.sent, locations);
   }
 };
 

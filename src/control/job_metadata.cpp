@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
 // Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items, and
 // up to version 3 broadcasts had no trees; up to version 4 hosts of a job that may be taken over
-// did not change.
-constexpr std::uint32_t format_version = 5, format_first = 1;
+// did not change, and up to version 5 nobody knew where they were.
+constexpr std::uint32_t format_version = 6, format_first = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
@@ -44,19 +44,26 @@ auto all_but(std::tuple<Each...> all) {
 }
 struct FieldsOfFirst {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_first(job)); }
+  auto fields() { return std::tuple_cat(all_but<4>(job.settings.fields()), fields_of_first(job)); }
 };
 struct FieldsOfSecond {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job)); }
+  auto fields() { return std::tuple_cat(all_but<4>(job.settings.fields()), fields_of_second(job)); }
 };
 struct FieldsOfThird {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(all_but<1>(job.settings.fields()), fields_of_second(job)); }
+  auto fields() { return std::tuple_cat(all_but<3>(job.settings.fields()), fields_of_second(job)); }
 };
 struct FieldsOfFourth {
   JobMetadata job;
-  auto fields() { return std::tuple_cat(std::tie(job.settings), fields_of_second(job)); }
+  auto fields() { return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job)); }
+};
+struct FieldsOfFifth {
+  JobMetadata job;
+  auto fields() {
+    return std::tuple_cat(all_but<2>(job.settings.fields()), fields_of_second(job),
+                          std::tie(job.hosts));
+  }
 };
 struct Fields {
   JobMetadata job;
@@ -304,6 +311,7 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   if (version == 2) return checked(wire::decode<FieldsOfSecond>(body));
   if (version == 3) return checked(wire::decode<FieldsOfThird>(body));
   if (version == 4) return checked(wire::decode<FieldsOfFourth>(body));
+  if (version == 5) return checked(wire::decode<FieldsOfFifth>(body));
   return checked(wire::decode<Fields>(body));
 }
 

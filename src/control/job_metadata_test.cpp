@@ -25,7 +25,7 @@ JobMetadata begun() {
   JobSettings settings;
   settings.slots = 2;
   settings.snapshots = true;
-  settings.busy = {{"reader", 0.5}};
+  settings.earlier.busy = {{"reader", 0.5}};
   settings.stuck_after = milliseconds(700);
   return JobMetadata(settings);
 }
@@ -103,7 +103,7 @@ TEST_CASE("decisions alone lead from the metadata of a job that begins to those 
   CHECK(all.settings.slots == 2);
   CHECK(all.skips.size() == 1);
   CHECK(all.all_ended());
-  CHECK(all.settings.busy.at("reader") == 0.5);
+  CHECK(all.settings.earlier.busy.at("reader") == 0.5);
   CHECK(all.settings.stuck_after == milliseconds(700));
 }
 
@@ -183,20 +183,22 @@ TEST_CASE("bytes that are no metadata are refused, and so is another version") {
   const auto refused = JobMetadata::decode(later);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::refused);
-  CHECK(refused.error().message == "job metadata: want version 1 to 5, found 9");
+  CHECK(refused.error().message == "job metadata: want version 1 to 6, found 9");
 }
 
+// Up to version 5 nothing was said of what was sent and of where slots are: two counts.
+constexpr std::size_t no_locations = 2 * sizeof(std::uint64_t);
 // Version 4 ended before the hosts; that there are none is said by two counts.
 constexpr std::size_t no_hosts = 2 * sizeof(std::uint64_t);
 
-// `body` without what later versions have: the end, and the last of the settings. The last but one
-// is a byte where it is there and eight of its value, the last one a byte.
+// `body` without what later versions have: the end, and the last of the settings. Before what was
+// said last there are a byte where it is there and eight of its value, and a byte.
 Buffer of_version(std::uint32_t version, const JobMetadata& job, std::size_t added_at_end) {
   const Buffer now = job.encode();
   constexpr std::size_t head = 16;
-  const std::size_t added_settings = version == 4   ? 0
-                                     : version == 3 ? 1
-                                                    : 2 + sizeof(std::uint64_t);
+  const std::size_t added_settings = no_locations + (version >= 4   ? 0
+                                                     : version == 3 ? 1
+                                                                    : 2 + sizeof(std::uint64_t));
   JobSettings settings = job.settings;
   const std::size_t settings_end = wire::encode(settings).size();
   const Bytes all = Bytes(now).subspan(head, now.size() - head - added_at_end);
@@ -248,6 +250,27 @@ TEST_CASE("the metadata of a job whose hosts did not change are read as those of
   const auto read = JobMetadata::decode(of_version(4, job, no_hosts));
   REQUIRE(read);
   CHECK(same(*read, job));
+}
+
+TEST_CASE("the metadata of a job whose hosts were nowhere are read as those of any other") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  REQUIRE(job.apply(HostsChanged{{{{"h1", "10.0.0.1"}}, {0, 0}}}).ok());
+  const auto read = JobMetadata::decode(of_version(5, job, 0));
+  REQUIRE(read);
+  CHECK(same(*read, job));
+}
+
+TEST_CASE("where slots are, and what was sent in an earlier run, is not forgotten") {
+  JobSettings settings;
+  settings.slots = 2;
+  settings.earlier = {{{"reader", 0.5}}, {{"reader", 7e9}}};
+  settings.locations = {{0, 0}, {1, 1}};
+  const auto read = JobMetadata::decode(JobMetadata(settings).encode());
+  REQUIRE(read);
+  CHECK(read->settings.earlier.sent.at("reader") == 7e9);
+  CHECK(read->settings.locations == settings.locations);
 }
 
 TEST_CASE("hosts come, and are not wanted any more, but none takes the place of another one") {

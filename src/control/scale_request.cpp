@@ -86,10 +86,11 @@ Result<std::optional<ScaleBegun>> plan_scale(const Job& job, const JobSettings& 
   const auto difference = state::compare(job.shape, next, job.layouts_by_node());
   if (!difference.why.empty()) return cannot(difference.why);
   const flow::Plan plan = flow::make_plan(next);
-  return std::optional(ScaleBegun{runtime::encode_shape(next),
-                                  flow::place_again({job.shape, job.plan, job.placement}, next,
-                                                    plan, *slots, flow::declared_work(next)),
-                                  *slots});
+  const auto known = flow::known_of(next, settings.earlier, settings.locations);
+  if (!known) return cannot(known.error().message);
+  return std::optional(ScaleBegun{
+      runtime::encode_shape(next),
+      flow::place_again({job.shape, job.plan, job.placement}, next, plan, *slots, *known), *slots});
 }
 
 }  // namespace piracema::cluster

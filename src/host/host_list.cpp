@@ -1,6 +1,7 @@
 #include "host/host_list.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -38,7 +39,7 @@ std::optional<HostList::Host> parse_host(std::string_view word) {
   if (!is_name(std::string(word))) return std::nullopt;
   const auto colon = word.find(':');
   if (colon == word.npos || word.find(':', colon + 1) != word.npos) {
-    return HostList::Host{{std::string(word), ""}, 1};
+    return HostList::Host{{std::string(word), ""}};
   }
   const auto places = places_of(word.substr(colon + 1));
   if (!places || colon == 0) return std::nullopt;
@@ -52,6 +53,7 @@ void add(HostList& list, HostList::Host host) {
     list.hosts.push_back(std::move(host));
   } else {
     same->places += host.places;
+    if (same->site.empty()) same->site = std::move(host.site);
   }
 }
 
@@ -181,11 +183,15 @@ Result<HostList> parse_hostfile(const std::string& file, std::string_view text) 
     while (words >> word) {
       const auto equals = word.find('=');
       const std::string name = word.substr(0, equals);
+      if (name == "site" && equals != word.npos && equals + 1 != word.size()) {
+        host->site = word.substr(equals + 1);
+        continue;
+      }
       if (name == "max_slots" || name == "max-slots") continue;
       const auto places =
           equals == word.npos ? std::nullopt : places_of(std::string_view(word).substr(equals + 1));
       if (name != "slots" || !places) {
-        return wrong(where, concat("slots=N, 1 to ", places_max), word);
+        return wrong(where, concat("slots=N, 1 to ", places_max, ", or site=NAME"), word);
       }
       host->places = *places;
     }
@@ -255,6 +261,16 @@ Result<std::optional<HostList>> allocated_hosts(const Variable& variable) {
     return some(std::move(list));
   }
   return std::optional<HostList>();
+}
+
+std::vector<std::uint32_t> numbers_of_sites(const HostList& list) {
+  std::map<std::string, std::uint32_t> numbers;
+  std::vector<std::uint32_t> sites;
+  for (const HostList::Host& one : list.hosts) {
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    sites.push_back(numbers.try_emplace(one.site, next).first->second);
+  }
+  return sites;
 }
 
 Result<std::vector<std::size_t>> fill(const HostList& list, std::uint32_t processes) {

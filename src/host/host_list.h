@@ -19,6 +19,8 @@ struct HostList {
   struct Host {
     HostName host;
     std::uint32_t places = 1;
+    /// Hosts of one site have fast links between them; empty is one as well.
+    std::string site = {};
   };
   std::vector<Host> hosts;
   /// Somebody has said how many places there are. Else each host has as many as are wanted of it.
@@ -40,7 +42,8 @@ struct HostList {
 Result<HostList> parse_host_list(const std::string& text);
 
 /// A file as mpirun takes it, a host a line: "a", "a slots=2" (Open MPI; `max_slots` is passed
-/// over) or "a:2" (MPICH). What follows # is for people; a host that is named again has the sum.
+/// over) or "a:2" (MPICH), and "site=NAME" behind it, which mpirun does not know. What follows # is
+/// for people; a host that is named again has the sum, and the site that is named first.
 /// `file` names it in errors, with the line. Errc::config.
 Result<HostList> parse_hostfile(const std::string& file, std::string_view text);
 /// The same of the file itself, of at most 16 MiB.
@@ -55,6 +58,9 @@ Result<std::optional<HostList>> allocated_hosts(const Variable& variable);
 
 /// Slurm's short form: "n[1-3,07],login" is n1, n2, n3, n07, login. Errc::config.
 Result<std::vector<std::string>> expand_names(std::string_view text);
+
+/// The site of each host of the list, equal ones with equal numbers.
+std::vector<std::uint32_t> numbers_of_sites(const HostList& list);
 
 /// Which host each of so many processes runs on, as places in the list: in turns, or where places
 /// are counted host by host, in several rounds if need be. Errc::config where that is more than may

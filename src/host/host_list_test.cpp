@@ -75,10 +75,25 @@ TEST_CASE("a file of hosts is that of Open MPI or of MPICH") {
   CHECK(list->text() == "a (2), b (3), c (2)");
   CHECK(list->hosts[1].host.named_at == "hosts:4");
   const auto why = [](const char* text) { return parse_hostfile("hosts", text).error().message; };
-  CHECK(why("a slots=0\n") == "hosts:1: want slots=N, 1 to 4096, found 'slots=0'");
-  CHECK(why("a\nb cpus=2\n") == "hosts:2: want slots=N, 1 to 4096, found 'cpus=2'");
+  CHECK(why("a slots=0\n") == "hosts:1: want slots=N, 1 to 4096, or site=NAME, found 'slots=0'");
+  CHECK(why("a\nb cpus=2\n") == "hosts:2: want slots=N, 1 to 4096, or site=NAME, found 'cpus=2'");
+  CHECK(why("a site=\n") == "hosts:1: want slots=N, 1 to 4096, or site=NAME, found 'site='");
   CHECK(why("a\n\nb;c\n") == "hosts:3: want a host, as a, a:2 or a slots=2, found 'b;c'");
   CHECK(why("# none\n") == "hosts: want a host in each line, found 'no host'");
+}
+
+TEST_CASE("hosts of a file say on which site they are, and those that do not are on one too") {
+  const auto list = parse_hostfile("hosts",
+                                   "a slots=2 site=east\n"
+                                   "b site=west slots=2\n"
+                                   "c\n"
+                                   "d site=east\n"
+                                   "e\n"
+                                   "b\n");
+  REQUIRE(list);
+  CHECK(list->hosts[1].places == 3);
+  CHECK(list->hosts[1].site == "west");
+  CHECK(numbers_of_sites(*list) == std::vector<std::uint32_t>{0, 1, 2, 0, 2});
 }
 
 TEST_CASE("Slurm's short names are written out") {
@@ -96,7 +111,8 @@ TEST_CASE("Slurm's short names are written out") {
 
 TEST_CASE("whatever bytes come as hosts, they are taken or refused") {
   Random random(7);
-  const std::string samples[] = {"n[1-3,07],login", "a:2,b=10.0.0.1:3", "a slots=2\nb:3 # c\n"};
+  const std::string samples[] = {"n[1-3,07],login", "a:2,b=10.0.0.1:3",
+                                 "a slots=2 site=x\nb:3 # c\n"};
   for (int i = 0; i < 20'000; ++i) {
     std::string text = samples[random.below(std::size(samples))];
     for (std::uint64_t n = random.below(4); n > 0; --n) {

@@ -318,8 +318,8 @@ Result<Done> NodeProcess::tell_mpi(const JobRunner::Launch& launch) const {
     return Error{Errc::io, with_errno(folder)};
   }
   cluster::MpiHosts mpi{.hosts = {}, .rsh = options_.rsh};
-  for (const std::string& host : launch.hosts) {
-    mpi.hosts.push_back({host.substr(0, host.find('=')), launch.spec.slots});
+  for (const HostOfOrder& host : launch.hosts) {
+    mpi.hosts.push_back({host.name, launch.spec.slots});
   }
   return mpi.write(folder);
 }

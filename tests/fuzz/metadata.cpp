@@ -66,7 +66,7 @@ JobMetadata begun() {
   JobSettings settings;
   settings.slots = 2;
   settings.snapshots = true;
-  settings.busy = {{"a", 0.5}};
+  settings.earlier.busy = {{"a", 0.5}};
   return JobMetadata(settings);
 }
 

@@ -174,9 +174,10 @@ int ClusterCommand::node() const {
     return fail({Errc::usage, concat("--kind: want at most ", jobs::label_bytes_max,
                                      " visible letters, found '", kind, "'")});
   }
-  if (!jobs::is_label(site_)) {
-    return fail({Errc::usage, concat("--site: want at most ", jobs::label_bytes_max,
-                                     " visible letters, found '", site_, "'")});
+  if (!site_.empty()) {
+    if (auto right = jobs::check_name(site_); !right) {
+      return fail({Errc::usage, concat("--site: ", right.error().message)});
+    }
   }
   log_as_service(concat("node ", home->name));
   const int niceness = niceness_.value_or(lent->is_for_a_while() ? niceness_of_lent : 0);

@@ -217,9 +217,9 @@ int run_command(RunCommand command) {
   if (!program) return refuse(program.error());
   command.job.command.front() = *program;
   if (!command.costs.empty()) {
-    auto busy = read_costs(command.costs);
-    if (!busy) return refuse(busy.error());
-    command.job.settings.busy = *std::move(busy);
+    auto earlier = read_costs(command.costs);
+    if (!earlier) return refuse(earlier.error());
+    command.job.settings.earlier = *std::move(earlier);
   }
   if (!command.groups.empty()) {
     if (auto applied = apply_groups(command.groups, command.job); !applied) {

@@ -8,7 +8,7 @@
 
 namespace piracema::tools {
 
-Result<std::map<std::string, double>> read_costs(const std::string& file) {
+Result<flow::EarlierRun> read_costs(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) return Error{Errc::config, with_errno(concat("--costs ", file))};
   const auto wrong = [&file](const std::string& found) {
@@ -20,7 +20,7 @@ Result<std::map<std::string, double>> read_costs(const std::string& file) {
   if (!stats.is_object() || !stats.contains("nodes") || !stats["nodes"].is_array()) {
     return wrong("something else");
   }
-  std::map<std::string, double> busy;
+  flow::EarlierRun earlier;
   double all = 0;
   for (const auto& node : stats["nodes"]) {
     const auto text = [&](const char* name) { return node.is_object() && node.contains(name); };
@@ -29,11 +29,16 @@ Result<std::map<std::string, double>> read_costs(const std::string& file) {
     }
     const double seconds = node["busy"].get<double>();
     if (!std::isfinite(seconds) || seconds < 0) return wrong("a time below 0");
-    busy[node["name"].get<std::string>()] = seconds;
+    const std::string name = node["name"].get<std::string>();
+    earlier.busy[name] = seconds;
     all += seconds;
+    if (!text("bytes_out") || !node["bytes_out"].is_number_unsigned()) {
+      return wrong("a node that does not say what it sent");
+    }
+    earlier.sent[name] = node["bytes_out"].get<double>();
   }
   if (all == 0) return wrong("no node that had anything to do");
-  return busy;
+  return earlier;
 }
 
 }  // namespace piracema::tools

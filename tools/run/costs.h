@@ -2,14 +2,14 @@
 
 #include <piracema/error.h>
 
-#include <map>
 #include <string>
+
+#include "flow/placement.h"
 
 namespace piracema::tools {
 
-/// How long the replicas of each node were busy in a run that wrote its statistics (--stats) to
-/// `file`, in seconds. Errc::config for a file that is none of these, or tells of a run without
-/// work.
-Result<std::map<std::string, double>> read_costs(const std::string& file);
+/// What the replicas of each node did in a run that wrote its statistics (--stats) to `file`.
+/// Errc::config for a file that is none of these, or tells of a run without work.
+Result<flow::EarlierRun> read_costs(const std::string& file);
 
 }  // namespace piracema::tools

@@ -137,7 +137,7 @@ Result<Done> apply_groups(const std::string& file, cluster::JobOptions& job) {
   // What the program has combined is one brick, by the names of its nodes.
   const auto fused = fuse(*shape, false);
   if (!fused) return fused.error();
-  auto placement = cluster::place_groups(file, *groups, *fused, made, job.settings.busy);
+  auto placement = cluster::place_groups(file, *groups, *fused, made, job.settings.earlier);
   if (!placement) return placement.error();
 
   job.settings.slots = static_cast<std::uint32_t>(groups->groups.size());
@@ -166,6 +166,7 @@ Result<Done> apply_hosts(const cluster::HostList& list, cluster::JobOptions& job
   auto hosts = cluster::find_hosts(wanted, numbers);
   if (!hosts) return hosts.error();
   job.hosts = *std::move(hosts);
+  const std::vector<std::uint32_t> sites = numbers_of_sites(list);
   const bool elsewhere = std::any_of(job.hosts.begin(), job.hosts.end(), is_elsewhere);
   // Others may come, which reach this machine by another address than loopback's.
   if (!elsewhere && !job.watched_hostfile.empty()) {
@@ -179,6 +180,7 @@ Result<Done> apply_hosts(const cluster::HostList& list, cluster::JobOptions& job
   }
   for (const std::size_t place : *places) {
     job.host_of_slot.push_back(numbers[place]);
+    job.settings.locations.push_back({static_cast<std::uint32_t>(numbers[place]), sites[place]});
     job.environments.push_back({job.transport == "mpi"
                                     ? listen_facing
                                     : listen_at(job.hosts[job.host_of_slot.back()].address, 0)});

@@ -18,7 +18,17 @@ Places::Places(const JobOptions& options, Crew& crew, Hosts& hosts, std::functio
   give_hosts();
 }
 
-// The host of the slot, else the one of those that can be reached that has the least to do.
+// Whether the host is on the site where the slot is meant to be, if anybody has said so.
+bool Places::is_near(std::size_t host, Slot slot) const {
+  const std::vector<flow::Location>& meant = options_.settings.locations;
+  if (slot >= meant.size()) return false;
+  return std::any_of(meant.begin(), meant.end(), [&](const flow::Location& one) {
+    return one.host == host && one.site == meant[slot].site;
+  });
+}
+
+// The host of the slot, else the one of those that can be reached that has the least to do; of
+// several such one near its own.
 // The first process of a slot has not lost anything yet: the user's choice is worth a moment.
 std::optional<std::size_t> Places::choose(Crew::Id id) const {
   const std::size_t own = host_of_slot_[id.first];
@@ -27,7 +37,10 @@ std::optional<std::size_t> Places::choose(Crew::Id id) const {
   std::optional<std::size_t> best;
   for (std::size_t host = 0; host < options_.hosts.size(); ++host) {
     if (!hosts_.can_start(host)) continue;
-    if (!best || crew_.count_on(host) < crew_.count_on(*best)) best = host;
+    const auto rank = [&](std::size_t of) {
+      return std::pair(crew_.count_on(of), !is_near(of, id.first));
+    };
+    if (!best || rank(host) < rank(*best)) best = host;
   }
   return best;
 }

@@ -57,6 +57,7 @@ class Places {
   std::vector<std::string> environment_on(std::size_t host, Slot slot) const;
   std::string place_on_host(Slot slot) const;
   std::size_t emptiest() const;
+  bool is_near(std::size_t host, Slot slot) const;
 
   const JobOptions& options_;
   Crew& crew_;

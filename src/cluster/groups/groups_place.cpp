@@ -4,21 +4,35 @@
 
 #include "base/text.h"
 #include "flow/groups.h"
-#include "flow/placement.h"
 #include "flow/plan.h"
 
 namespace piracema::cluster {
 
+namespace {
+
+// Nothing is known of sites.
+std::vector<flow::Location> locations_of(const GroupsFile& groups) {
+  std::vector<flow::Location> locations;
+  for (const GroupSettings& group : groups.groups) {
+    const auto first =
+        std::find_if(groups.groups.begin(), groups.groups.end(),
+                     [&](const GroupSettings& other) { return other.host == group.host; });
+    locations.push_back({static_cast<std::uint32_t>(first - groups.groups.begin()), 0});
+  }
+  return locations;
+}
+
+}  // namespace
+
 Result<std::vector<Slot>> place_groups(const std::string& file, const GroupsFile& groups,
                                        const GraphShape& shape, const std::vector<GroupShape>& made,
-                                       const std::map<std::string, double>& busy) {
+                                       const flow::EarlierRun& earlier) {
   const flow::Plan plan = flow::make_plan(shape);
   const auto slots = static_cast<std::uint32_t>(groups.groups.size());
-  if (made.empty() && busy.empty()) return flow::place(shape, plan, slots);
   if (made.empty()) {
-    const auto work = flow::measured_work(shape, busy);
-    if (!work) return work.error();
-    return flow::place(shape, plan, slots, *work);
+    const auto known = flow::known_of(shape, earlier, locations_of(groups));
+    if (!known) return known.error();
+    return flow::place(shape, plan, slots, *known);
   }
   auto checked = flow::check_groups(shape, plan, made);
   if (!checked) return checked.error();

@@ -63,9 +63,28 @@ TEST_CASE(
   REQUIRE(groups.ok());
   // The source has as much to do as all workers together.
   const auto placement = place_groups("g.json", *groups, program.shape, {},
-                                      {{"read", 8.0}, {"work", 8.0}, {"write", 0.0}});
+                                      {{{"read", 8.0}, {"work", 8.0}, {"write", 0.0}}, {}});
   REQUIRE(placement.ok());
   for (std::size_t worker = 1; worker <= 4; ++worker)
     CHECK((*placement)[worker] != (*placement)[0]);
-  CHECK_FALSE(place_groups("g.json", *groups, program.shape, {}, {{"read", 8.0}}).ok());
+  CHECK_FALSE(place_groups("g.json", *groups, program.shape, {}, {{{"read", 8.0}}, {}}).ok());
+}
+
+TEST_CASE("such a program goes from host to host as seldom as it can") {
+  const auto groups = parse_groups("g.json", R"({"groups": [
+      {"name": "A", "endpoint": "h1"}, {"name": "B", "endpoint": "h2"},
+      {"name": "C", "endpoint": "h1"}, {"name": "D", "endpoint": "h2"}]})");
+  REQUIRE(groups.ok());
+  GraphShape shape;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const Role role = i == 0 ? Role::source : i == 3 ? Role::sink : Role::middle;
+    shape.nodes.push_back({.name = std::to_string(i), .role = role});
+    if (i != 0) shape.edges.push_back({.from = i - 1, .to = i});
+  }
+  const auto placement = place_groups("g.json", *groups, shape, {});
+  REQUIRE(placement.ok());
+  const auto host = [&](std::size_t replica) { return (*placement)[replica] % 2; };
+  CHECK(host(0) == host(1));
+  CHECK(host(2) == host(3));
+  CHECK(host(1) != host(2));
 }

@@ -37,7 +37,9 @@ std::vector<std::string> JobEnvironment::of(const JobRunner::Launch& launch,
   if (account) environment = login_environment(*account);
   if (!launch.hosts.empty() && attempt.part == 0) {
     std::string hosts;
-    for (const std::string& host : launch.hosts) hosts += concat(hosts.empty() ? "" : ",", host);
+    for (const HostOfOrder& host : launch.hosts) {
+      hosts += concat(hosts.empty() ? "" : ",", host.name, "=", host.address);
+    }
     environment.push_back(concat("PIRACEMA_HOSTS=", hosts));
     environment.push_back(concat("PIRACEMA_WORKERS=", launch.hosts.size() * launch.spec.slots));
     for (std::string& one : cluster::MpiHosts::environment(files_.mpi_of(attempt))) {

@@ -21,7 +21,7 @@ std::string value_of(const std::vector<std::string>& environment, const std::str
   return found;
 }
 
-JobRunner::Launch launch_of(std::uint32_t part, std::vector<std::string> hosts) {
+JobRunner::Launch launch_of(std::uint32_t part, std::vector<HostOfOrder> hosts) {
   JobRunner::Launch launch;
   launch.attempt = {7, 2, part};
   launch.hosts = std::move(hosts);
@@ -41,7 +41,8 @@ TEST_CASE("a command knows its job, and on several nodes all of them and the way
   CHECK(value_of(alone, "PIRACEMA_HOSTS") == "-");
   // Its user's, as the node has nothing to say of it.
   CHECK(value_of(alone, "PIRACEMA_RSH") == "mine");
-  const auto first = on_a.of(launch_of(0, {"a=1.1.1.1", "b=2.2.2.2"}), std::nullopt, "/n/hosts");
+  const auto first =
+      on_a.of(launch_of(0, {{"a", "1.1.1.1"}, {"b", "2.2.2.2"}}), std::nullopt, "/n/hosts");
   CHECK(value_of(first, "PIRACEMA_HOSTS") == "a=1.1.1.1,b=2.2.2.2");
   CHECK(value_of(first, "PIRACEMA_WORKERS") == "6");
   CHECK(value_of(first, "PIRACEMA_HOSTFILE") == "/n/hosts");

@@ -63,12 +63,16 @@ std::string JobFiles::address_file_of(const Attempt& attempt) const {
   return concat(place_of(attempt.job), "/.http.", attempt.attempt);
 }
 
-void JobFiles::write_hosts(const std::string& file, const std::vector<std::string>& hosts,
+void JobFiles::write_hosts(const std::string& file, const std::vector<HostOfOrder>& hosts,
                            std::uint32_t slots) {
   std::error_code failed;
   const std::string next = file + ".new";
   std::ofstream out(next);
-  for (const std::string& host : hosts) out << host << " slots=" << slots << '\n';
+  for (const HostOfOrder& host : hosts) {
+    out << host.name << '=' << host.address << " slots=" << slots;
+    if (!host.site.empty()) out << " site=" << host.site;
+    out << '\n';
+  }
   out.close();
   if (out) std::filesystem::rename(next, file, failed);
   if (!out || failed) log(Level::warning, concat("the file of hosts '", file, "' is not written"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jobs/protocol/job.h"
+#include "jobs/protocol/operations.h"
 #include "os/account.h"
 
 namespace piracema::jobs {
@@ -40,7 +41,7 @@ class JobFiles {
 
   /// Whoever reads it sees the file before or this one. What cannot be written the command does not
   /// hear of: it goes on with the nodes that it knows.
-  static void write_hosts(const std::string& file, const std::vector<std::string>& hosts,
+  static void write_hosts(const std::string& file, const std::vector<HostOfOrder>& hosts,
                           std::uint32_t slots);
 
  private:

@@ -93,8 +93,8 @@ class JobRunner {
     JobSpec spec;
     /// Of a part: what it reads.
     std::string input;
-    /// Of a job of several nodes: NAME=ADDRESS of each, the first one first (Order::hosts).
-    std::vector<std::string> hosts;
+    /// Of a job of several nodes: each, the first one first (Order::hosts).
+    std::vector<HostOfOrder> hosts;
     Owner owner;
     /// Of a command: the job goes on, and it joins that.
     bool joins = false;
@@ -102,7 +102,7 @@ class JobRunner {
   /// The nodes of a job that follows them (follows_nodes), of which this runs here, as in Launch.
   struct HostsChanged {
     Attempt attempt;
-    std::vector<std::string> hosts;
+    std::vector<HostOfOrder> hosts;
   };
   /// Of a part that was asked for here: it has ended on its node, or was refused.
   struct PartOver {
@@ -156,7 +156,7 @@ class JobRunner {
     bool asked = false, killed = false;
     /// Once, whatever it was told after that.
     bool was_to_end = false;
-    std::vector<std::string> hosts;
+    std::vector<HostOfOrder> hosts;
     std::optional<Ended> ended;
     /// Not answered yet, from this byte on.
     std::uint64_t said_from = 0;

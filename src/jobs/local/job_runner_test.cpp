@@ -295,9 +295,10 @@ TEST_CASE(
   Order begins = order(1);
   begins.spec->nodes = 3;
   begins.spec->environment = {follows_nodes_variable, "PIRACEMA_COORDINATORS=3"};
-  begins.hosts = {"a=1", "b=2", "c=3"};
+  begins.hosts = {{"a", "1"}, {"b", "2"}, {"c", "3"}};
   node.answer({.orders = {begins}});
-  Order leaves{.attempt = {1, 1}, .hosts = {"b=2", "c=3", "d=4"}, .hands_over = true};
+  Order leaves{
+      .attempt = {1, 1}, .hosts = {{"b", "2"}, {"c", "3"}, {"d", "4"}}, .hands_over = true};
   const auto no_signal = [](const std::vector<JobRunner::Action>& actions) {
     return all_of<JobRunner::Terminate>(actions).empty();
   };
@@ -378,11 +379,11 @@ TEST_CASE("a command is told of other nodes once, and of those that it has begun
   Driver node;
   node.step(JobRunner::Began{});
   Order begins = order(1);
-  begins.hosts = {"a=1", "b=2"};
+  begins.hosts = {{"a", "1"}, {"b", "2"}};
   CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {begins}}))[0].hosts == begins.hosts);
   node.wake();
   CHECK(all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}})).empty());
-  begins.hosts = {"a=1", "c=3"};
+  begins.hosts = {{"a", "1"}, {"c", "3"}};
   node.wake();
   const auto told = all_of<JobRunner::HostsChanged>(node.answer({.orders = {begins}}));
   REQUIRE(told.size() == 1);

@@ -10,7 +10,7 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 6, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 7, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
@@ -119,6 +119,8 @@ bool is_label(const std::string& kind) {
            return letter >= ' ' && letter <= '~';
          });
 }
+
+bool is_site(const std::string& site) { return site.empty() || check_name(site).ok(); }
 
 Result<Done> check(const JobSpec& spec) {
   if (auto right = check_name(spec.name); !right) return right;

@@ -221,6 +221,13 @@ bool is_beside_order(const Operation& operation);
 
 // ---- answers ----------------------------------------------------------------------------------
 
+/// A node of a job: where other nodes reach it, and its site.
+struct HostOfOrder {
+  std::string name, address, site = {};
+  auto fields() { return std::tie(name, address, site); }
+  bool operator==(const HostOfOrder&) const = default;
+};
+
 /// What a node is to run.
 struct Order {
   Attempt attempt;
@@ -230,10 +237,10 @@ struct Order {
   std::optional<JobSpec> spec;
   /// Of a part: what it reads.
   std::string input;
-  /// Of the command of a job of several nodes: all of them, NAME=ADDRESS, its own first. Once the
-  /// node has it, only where it follows them. Also of parts of a job that outlives its first node:
-  /// any of them may coordinate it.
-  std::vector<std::string> hosts;
+  /// Of the command of a job of several nodes: all of them, its own first. Once the node has it,
+  /// only where it follows them. Also of parts of a job that outlives its first node: any of them
+  /// may coordinate it.
+  std::vector<HostOfOrder> hosts;
   /// With `spec`.
   Owner owner;
   /// Of the command: the job goes on, and it joins that.
@@ -295,5 +302,7 @@ Result<Done> check_name(const std::string& name);
 bool is_address(const std::string& address);
 /// Of a few visible letters and spaces, or empty: what a machine is like, or where.
 bool is_label(const std::string& kind);
+/// A name as of a job, or empty: lines of files have it.
+bool is_site(const std::string& site);
 
 }  // namespace piracema::jobs

@@ -27,7 +27,7 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
 TEST_CASE("an answer of another version of the protocol is named as one") {
   const Buffer first(as_bytes(std::string_view("\3\0", 2)));
   CHECK(decode_answer(first).error().message ==
-        "want an answer of the control plane of version 6, found 1: all machines want the same "
+        "want an answer of the control plane of version 7, found 1: all machines want the same "
         "piracema");
 }
 

@@ -178,10 +178,13 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
     return refused(concat("want an address of a host, or none, found '",
                           join.address.substr(0, address_bytes_max), "'"));
   }
-  if (!is_label(join.kind) || !is_label(join.site)) {
-    return refused(concat("want a kind and a site of at most ", label_bytes_max,
-                          " visible letters, found ", join.kind.size(), " and ", join.site.size(),
-                          " bytes"));
+  if (!is_label(join.kind)) {
+    return refused(concat("want a kind of at most ", label_bytes_max, " visible letters, found ",
+                          join.kind.size(), " bytes"));
+  }
+  if (!is_site(join.site)) {
+    return refused(
+        concat("want a site that is a name, or none, found one of ", join.site.size(), " bytes"));
   }
   if (!nodes_.contains(join.node) && nodes_.size() == nodes_max) {
     return refused(concat("want at most ", nodes_max, " nodes"));

@@ -73,12 +73,12 @@ TEST_CASE("two nodes that have drawn one number for a part do not share it") {
 
 TEST_CASE("every part of a job that outlives its first node is told its nodes") {
   Outliving cluster;
-  const std::vector<std::string> all{"a=h-a", "b=h-b", "c=h-c"};
+  const std::vector<HostOfOrder> all{{"a", "h-a"}, {"b", "h-b"}, {"c", "h-c"}};
   CHECK(cluster(cluster.on_c()).orders.at(0).hosts == all);
   cluster.join("d");
   cluster(Drain{"b", true});
   CHECK(cluster(cluster.on_c()).orders.at(0).hosts ==
-        std::vector<std::string>{"a=h-a", "c=h-c", "d=h-d"});
+        std::vector<HostOfOrder>{{"a", "h-a"}, {"c", "h-c"}, {"d", "h-d"}});
 }
 
 TEST_CASE(
@@ -175,7 +175,7 @@ TEST_CASE("when the first node is to be left, its command ends and another node'
   CHECK(job.state == JobState::running);
   CHECK(job.why == "leaves a");
   // Another node takes its place; the stream leaves it, and then its command ends.
-  const std::vector<std::string> others{"b=h-b", "c=h-c", "d=h-d"};
+  const std::vector<HostOfOrder> others{{"b", "h-b"}, {"c", "h-c"}, {"d", "h-d"}};
   const Order told = cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0);
   CHECK(told.hands_over);
   CHECK_FALSE(told.leave);

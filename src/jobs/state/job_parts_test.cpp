@@ -10,11 +10,28 @@ using namespace piracema::jobs::testing;
 
 using Verdict = Answer::Verdict;
 
+TEST_CASE("the command of a job of several nodes is told on which sites they are") {
+  Cluster cluster;
+  for (const auto& [node, site] : {std::pair("a", "east"), std::pair("b", "west")}) {
+    cluster(Join{node, 1, 2, "/d", std::string("h-") + node, 0, {}, "", site});
+  }
+  cluster(Submit{{.name = "j", .command = {"x"}, .nodes = 2}});
+  const Answer begins = cluster.report("a");
+  REQUIRE(begins.orders.size() == 1);
+  CHECK(begins.orders[0].hosts ==
+        std::vector<HostOfOrder>{{"a", "h-a", "east"}, {"b", "h-b", "west"}});
+  // A line of a file has it.
+  CHECK(cluster(Join{.node = "c", .incarnation = 1, .slots = 2, .site = "room 1"}).verdict ==
+        Verdict::refused);
+}
+
 TEST_CASE("the command of a job of several nodes is told of them, and has parts run there") {
   Spanning cluster;
   const Answer begins = cluster(cluster.of("a"));
   REQUIRE(begins.orders.size() == 1);
-  CHECK(begins.orders[0].hosts == std::vector<std::string>{"a=h-a", "b=h-b", "c=h-c"});
+  CHECK(begins.orders[0].hosts ==
+        std::vector<HostOfOrder>{{"a", "h-a"}, {"b", "h-b"}, {"c", "h-c"}});
+  CHECK(begins.orders[0].hosts[0].site.empty());
   CHECK(cluster(cluster.of("b")).orders.empty());
   for (const char* name : {"a", "b", "c"}) CHECK(cluster.state.nodes().at(name).used == 2);
   cluster(cluster.leading({{cluster.id, 1, 5}}, {cluster.asked(5, "b")}));
@@ -184,7 +201,7 @@ TEST_CASE("a job that follows its nodes does without one that drains, and gets a
   cluster(Drain{"b", true});
   Answer told = cluster(cluster.leading({{1, 1, 1}}));
   CHECK_FALSE(told.orders.at(0).leave);
-  CHECK(told.orders[0].hosts == std::vector<std::string>{"a=h-a", "c=h-c"});
+  CHECK(told.orders[0].hosts == std::vector<HostOfOrder>{{"a", "h-a"}, {"c", "h-c"}});
   CHECK(cluster.job(1).why == "runs on 2 of 3 nodes, and waits for 2 slots of another one");
   has.number = cluster.of("b").number;
   CHECK(cluster(has).orders.at(0).leave);
@@ -193,7 +210,8 @@ TEST_CASE("a job that follows its nodes does without one that drains, and gets a
   SUBCASE("a new node") {
     cluster.join("d");
     told = cluster(cluster.leading({{1, 1, 1}}));
-    CHECK(told.orders.at(0).hosts == std::vector<std::string>{"a=h-a", "c=h-c", "d=h-d"});
+    CHECK(told.orders.at(0).hosts ==
+          std::vector<HostOfOrder>{{"a", "h-a"}, {"c", "h-c"}, {"d", "h-d"}});
     CHECK(cluster.job(1).why.empty());
     CHECK(cluster.job(1).attempt == 1);
     CHECK(cluster.state.nodes().at("d").used == 2);
@@ -234,7 +252,7 @@ TEST_CASE("a job that follows its nodes is given more of them while it runs, and
   cluster(Resize{1, 2});
   CHECK(cluster.job(1).others == std::vector<std::string>{"b"});
   CHECK(cluster(cluster.leading({{1, 1, 1}})).orders.at(0).hosts ==
-        std::vector<std::string>{"a=h-a", "b=h-b"});
+        std::vector<HostOfOrder>{{"a", "h-a"}, {"b", "h-b"}});
   CHECK(cluster.state.nodes().at("e").used == 0);
   CHECK(cluster.state.nodes().at("c").used == 2);
   has.number = cluster.of("c").number;

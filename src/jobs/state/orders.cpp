@@ -20,15 +20,15 @@ std::size_t bytes_of(const std::vector<std::string>& words) {
   return bytes;
 }
 
-/// NAME=ADDRESS of all its nodes that it is to have, the leading one first.
-std::vector<std::string> hosts_of(const Job& job, const Nodes& nodes) {
-  std::vector<std::string> hosts;
-  if (!hands_over(job, nodes)) {
-    hosts.push_back(concat(job.node, "=", nodes.at(job.node).address));
-  }
-  for (const std::string& other : job.others) {
-    hosts.push_back(concat(other, "=", nodes.at(other).address));
-  }
+/// All its nodes that it is to have, the leading one first.
+std::vector<HostOfOrder> hosts_of(const Job& job, const Nodes& nodes) {
+  std::vector<HostOfOrder> hosts;
+  const auto add = [&](const std::string& name) {
+    const Node& node = nodes.at(name);
+    hosts.push_back({name, node.address, node.site});
+  };
+  if (!hands_over(job, nodes)) add(job.node);
+  for (const std::string& other : job.others) add(other);
   return hosts;
 }
 
@@ -95,7 +95,7 @@ std::uint64_t mark_of_orders(const std::string& node, const JobTable& jobs, cons
   struct Told {
     Attempt attempt;
     bool leaves = false, has_ended = false;
-    std::vector<std::string> hosts = {};
+    std::vector<HostOfOrder> hosts = {};
     auto fields() { return std::tie(attempt, leaves, has_ended, hosts); }
   };
   std::vector<Told> all;

@@ -170,7 +170,7 @@ void Machine::act(const JobRunner::Launch& launch) {
     REQUIRE((!is_beside(attempt) || processes_.contains(command) || unheard_.contains(command)));
     if (fate.outlives && !launch.hosts.empty() && scheduler_.random().below(2) == 0) {
       const auto& host = launch.hosts[scheduler_.random().below(launch.hosts.size())];
-      ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
+      ask_for_part(attempt, process.serial, host.name);
     }
     // Some end by themselves.
     if (scheduler_.random().below(3) != 0) return;
@@ -182,8 +182,8 @@ void Machine::act(const JobRunner::Launch& launch) {
   if (launch.joins) {
     joins(attempt, process.serial);
   } else if (fate.spans) {
-    for (const std::string& host : launch.hosts) {
-      ask_for_part(attempt, process.serial, host.substr(0, host.find('=')));
+    for (const HostOfOrder& host : launch.hosts) {
+      ask_for_part(attempt, process.serial, host.name);
     }
   }
   scheduler_.after(fate.takes,
@@ -237,15 +237,14 @@ void Machine::act(const JobRunner::HostsChanged& changed) {
   if (command == processes_.end()) return;
   all_.told += 1;
   if (changed.attempt.part != 0) return;
-  if (std::ranges::none_of(changed.hosts, [&](const auto& host) { return host == name_ + "=h"; })) {
+  if (std::ranges::none_of(changed.hosts, [&](const auto& host) { return host.name == name_; })) {
     return hands_over(changed.attempt, command->second.serial);
   }
-  for (const std::string& host : changed.hosts) {
-    const std::string node = host.substr(0, host.find('='));
+  for (const HostOfOrder& host : changed.hosts) {
     const bool has = std::ranges::any_of(asked_, [&](const auto& asked) {
-      return asked.first.job == changed.attempt.job && asked.second.node == node;
+      return asked.first.job == changed.attempt.job && asked.second.node == host.name;
     });
-    if (!has) ask_for_part(changed.attempt, command->second.serial, node);
+    if (!has) ask_for_part(changed.attempt, command->second.serial, host.name);
   }
 }
 
