@@ -2,11 +2,15 @@
 #
 #   piracema         component programs: the command, its products, manual, completion, units
 #   libpiracema-dev  component development: headers, libraries, the files for CMake and pkg-config
+#   libpiracema0.1   component shared: the shared library; a program that wants it says so itself
 #   piracema-mpi     component mpi: what is built once for each MPI, and loaded where that MPI runs
 #
 # The version is that of project(). tests/package installs them on a bare system.
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL programs development)
+if(TARGET piracema_shared)
+  list(APPEND CPACK_COMPONENTS_ALL shared)
+endif()
 if(TARGET piracema_coll_openmpi OR TARGET piracema_coll_mpich)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
 endif()
@@ -21,6 +25,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_PACKAGE_CONTACT "The maintainers of Piracema <maintainers@piracema.invalid>" CACHE STRING
   "The Maintainer field of the packages")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(shared_package libpiracema${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(same_version "(= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME piracema)
@@ -39,14 +44,31 @@ programs on machines that are only lent.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libpiracema-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # Static libraries have no dependencies that dpkg-shlibdeps could find: what their users' programs
-# are compiled and linked with.
+# are compiled and linked with. The link libpiracema.so is in this package, and leads to the other.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libcereal-dev, libsodium-dev")
+if(TARGET piracema_shared)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", ${shared_package} ${same_version}")
+endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "piracema ${same_version}")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake, g++, pkg-config, libmicrohttpd12, libcurl4, librocksdb7.8 | librocksdb6.11 | librocksdb8.9")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
 "The C++20 headers and static libraries to write programs that process streams,
 and services that are replicated state machines, with the files by which CMake
 and pkg-config find them.")
+
+set(CPACK_DEBIAN_SHARED_PACKAGE_NAME ${shared_package})
+set(CPACK_DEBIAN_SHARED_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_SHARED_PACKAGE_SHLIBDEPS ON)
+# By this dpkg-shlibdeps finds what the package of a program that wants it depends on. CPack could write
+# it, but warns of every plug-in that has no version.
+file(WRITE ${PROJECT_BINARY_DIR}/packaging/shlibs
+  "libpiracema ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${shared_package} (>= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})\n")
+set(CPACK_DEBIAN_SHARED_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/packaging/shlibs)
+set(CPACK_DEBIAN_SHARED_PACKAGE_SUGGESTS "libmicrohttpd12, libcurl4, librocksdb7.8 | librocksdb6.11 | librocksdb8.9")
+set(CPACK_DEBIAN_SHARED_DESCRIPTION
+"The shared library for programs that were linked with piracema::shared. Those that
+are linked as libpiracema-dev does it by itself have all they want in them, and run
+where this package is not installed.")
 
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME piracema-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)

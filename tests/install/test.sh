@@ -21,6 +21,10 @@ check() {
   fi
 }
 
+wants_the_library() {
+  readelf -d "$1" | grep 'NEEDED.*\[libpiracema\.so\.[0-9]*\.[0-9]*\]' >/dev/null
+}
+
 cmake --install "$build" --prefix "$prefix" >"$work/log"
 "$prefix/bin/piracema" --version
 
@@ -28,6 +32,13 @@ cmake -S "$here" -B "$work/with-cmake" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" \
   -DCMAKE_PREFIX_PATH="$prefix" >>"$work/log"
 cmake --build "$work/with-cmake" >>"$work/log" || { cat "$work/log"; exit 1; }
 check CMake "$work/with-cmake/ten_lines"
+check "CMake, shared" "$work/with-cmake/ten_lines_shared"
+if cmake -S "$here" -B "$work/with-both" -G Ninja -DCMAKE_CXX_COMPILER="$cxx" -DWITH_BOTH=ON \
+  -DCMAKE_PREFIX_PATH="$prefix" >"$work/refused" 2>&1; then
+  echo "CMake took both libraries for one program" >&2
+  exit 1
+fi
+grep -q PIRACEMA_LINKAGE "$work/refused" || { cat "$work/refused"; exit 1; }
 
 # Before 1.0 another minor version is another interface.
 for version in 0.0 99.0; do
@@ -57,6 +68,31 @@ eval "flags=($(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema))"
 "$cxx" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror "$here/ten_lines.cpp" "${flags[@]}" \
   -o "$work/ten_lines"
 check pkg-config "$work/ten_lines"
+if wants_the_library "$work/ten_lines"; then
+  echo "built with pkg-config piracema: want the static library, found the shared one" >&2
+  exit 1
+fi
+
+eval "flags=($(PKG_CONFIG_PATH=$package pkg-config --cflags --libs piracema-shared))"
+"$cxx" -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror "$here/border.cpp" "${flags[@]}" -o "$work/border"
+wants_the_library "$work/border" || { echo "built with pkg-config piracema-shared: it is static" >&2; exit 1; }
+LD_LIBRARY_PATH=$(dirname "$package")
+export LD_LIBRARY_PATH
+diff - <("$work/border") <<'END'
+an exception of the library
+a cast
+a store for a thread
+no such key
+1
+4
+9
+16
+25
+END
+code=0
+"$work/border" fail >"$work/said" 2>&1 || code=$?
+[[ $code == 1 ]] && grep -q "failed at item 3: process: four is too large" "$work/said" ||
+  { echo "an operator that throws: want exit code 1 and what it said, found $code and:" >&2; cat "$work/said" >&2; exit 1; }
 
 # The command runs what was built against its library.
 found=$("$prefix/bin/piracema" run --quiet -n 2 "$work/ten_lines" | tr '\n' ' ')

@@ -10,6 +10,7 @@ with 77; with $CI set that is a failure. The bare system is kept in ~/.cache/pir
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,12 @@ from bare_system import BareSystem, CannotRun
 HERE = pathlib.Path(__file__).resolve().parent
 SQUARES = "1\n4\n9\n16\n25\n"
 NAMES = ["piracema", "libpiracema-dev", "piracema-mpi"]
+PRIMES = "04_file_to_file"
+
+# The version of the shared library that programs want, and its package.
+MINOR = re.search(r"VERSION (\d+\.\d+)\.", (HERE.parents[1] / "CMakeLists.txt").read_text())[1]
+SHARED = f"libpiracema{MINOR}"
+INSTALLED = [*NAMES[:2], SHARED]
 
 system = None
 debs = {}
@@ -41,19 +48,21 @@ class Packages(unittest.TestCase):
     """The tests run in the order of their names: installed, used, removed."""
 
     def test_1_apt_installs_them_with_what_they_depend_on(self):
-        self.assertEqual(sorted(NAMES), sorted(debs))
+        self.assertEqual(sorted([*NAMES, SHARED]), sorted(debs))
         type(self).before = system.files()
         self.assertNotEqual(0, system.run("dpkg", "-s", "libsodium23", check=False).returncode)
         system.apt_get(
             "--no-install-recommends", "install",
-            *(f"/root/{debs[name].name}" for name in NAMES[:2]),
+            *(f"/root/{debs[name].name}" for name in INSTALLED),
         )
         version = system.run("piracema", "--version").stdout.split()[-1]
-        for name in NAMES[:2]:
+        for name in INSTALLED:
             found = system.run("dpkg-query", "-W", "-f", "${Version}", name).stdout
             self.assertEqual(version, found.split("-")[0])
             system.run("test", "-s", f"/usr/share/doc/{name}/copyright")
-        self.assertEqual("", system.run("dpkg", "--verify", *NAMES[:2]).stdout)
+        wanted = system.run("cat", f"/var/lib/dpkg/info/{SHARED}.shlibs").stdout
+        self.assertEqual(f"libpiracema {MINOR} {SHARED} (>= {version}-1)\n", wanted)
+        self.assertEqual("", system.run("dpkg", "--verify", *INSTALLED).stdout)
 
     def test_2_ten_lines_are_built_by_pkg_config_and_run_alone_and_as_four_processes(self):
         system.run(
@@ -64,10 +73,29 @@ class Packages(unittest.TestCase):
         run = system.run("piracema", "run", "-n", "4", "./with_pkg_config")
         self.assertEqual(SQUARES, run.stdout)
 
-    def test_2_ten_lines_are_built_by_cmake(self):
+    def test_2_ten_lines_are_built_by_cmake_with_either_library(self):
         system.run("cmake", "-S", ".", "-B", "built")
         system.run("cmake", "--build", "built")
         self.assertEqual(SQUARES, system.run("built/ten_lines").stdout)
+        self.assertEqual(SQUARES, system.run("built/ten_lines_shared").stdout)
+        run = system.run("piracema", "run", "-n", "2", "built/ten_lines_shared")
+        self.assertEqual(SQUARES, run.stdout)
+        self.assertIn(f"libpiracema.so.{MINOR} =>", system.run("ldd", "built/ten_lines_shared").stdout)
+        self.assertNotIn("libpiracema", system.run("ldd", "built/ten_lines").stdout)
+
+    def test_2_a_program_of_the_shared_library_loses_a_process_and_its_output_is_the_same(self):
+        system.run(
+            "sh", "-c", f"g++ -O1 {PRIMES}.cpp $(pkg-config --cflags --libs piracema-shared) -o {PRIMES}",
+        )
+        system.run("sh", "-c", "seq 3000 5000 > numbers.txt")
+        system.run(f"./{PRIMES}", "numbers.txt", "alone.txt")
+        run = system.run(
+            "piracema", "run", "-n", "2", "--snapshots", "snapshots", "--every", "50ms",
+            "--kill", "primes.1@50", f"./{PRIMES}", "numbers.txt", "killed.txt",
+        )
+        self.assertIn("killing worker", run.stderr)
+        system.run("cmp", "alone.txt", "killed.txt")
+        self.assertEqual("2001", system.run("wc", "-l", "killed.txt").stdout.split()[0])
 
     def test_2_a_new_project_is_built_and_its_test_loses_a_process(self):
         system.run("piracema", "new", "words")
@@ -121,7 +149,7 @@ class Packages(unittest.TestCase):
         system.run(fixes["criu"], "--help")
 
     def test_4_nothing_is_left_when_they_are_removed(self):
-        system.apt_get("purge", *NAMES)
+        system.apt_get("purge", *NAMES, SHARED)
         system.apt_get("--purge", "autoremove")
         self.assertEqual(set(), system.files() - self.before)
 
@@ -143,7 +171,8 @@ def test_in(work, build):
     except AssertionError as why:
         raise CannotRun(f"apt cannot reach its mirrors from the bare system: {why}") from None
     debs.update(make_packages(build, work))
-    for file in [*debs.values(), *(HERE.parent / "install").glob("*.*")]:
+    example = HERE.parents[1] / f"examples/{PRIMES}.cpp"
+    for file in [*debs.values(), *(HERE.parent / "install").glob("*.*"), example]:
         shutil.copy(file, system.root / "root")
     program = unittest.main(argv=sys.argv[:1], exit=False, verbosity=2, failfast=True)
     return 0 if program.result.wasSuccessful() else 1
