@@ -39,7 +39,7 @@ import links
 # neighbours by itself.
 MENU = [
     ("Piracema", "README.md"),
-    ("Learn", ["docs/tutorial.md", "docs/tutorial-*.md", "docs/examples.md", "docs/glossary.md"]),
+    ("Learn", ["docs/install.md", "docs/tutorial.md", "docs/tutorial-*.md", "docs/examples.md", "docs/glossary.md"]),
     ("Products", ["docs/streams.md", "docs/replication.md", "docs/collectives.md", "docs/checkpoints.md", "docs/cluster.md"]),
     ("Look up", ["docs/reference.md", "docs/operations.md", "docs/limits.md", "docs/benchmarks.md",
                  "docs/scale.md", "docs/formats/*.md"]),
