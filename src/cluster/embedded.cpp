@@ -176,7 +176,7 @@ class Embedded {
 
   void on_signal(int number) {
     if (number == SIGCHLD) return;
-    switch (stop_signals_.take(now())) {
+    switch (stop_signals_.take(number, now())) {
       case StopSignals::Meaning::nothing_new:
         return;
       case StopSignals::Meaning::end_at_once:

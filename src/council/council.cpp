@@ -370,7 +370,7 @@ void Council::replaced() {
 // This one does not lead: the one that does is told. Who asks again and is not heard ends alone.
 void Council::signalled(int number) {
   if (number == SIGCHLD) return;
-  const auto meaning = stop_signals_.take(now());
+  const auto meaning = stop_signals_.take(number, now());
   if (meaning == cluster::StopSignals::Meaning::nothing_new) return;
   if (meaning == cluster::StopSignals::Meaning::end_at_once &&
       (asked_at_ || !state_.standing().begun)) {
@@ -397,7 +397,7 @@ void Council::hear_signals() {
 void Council::told(const Signalled& signalled) {
   order(signalled);
   poller_.post([this, number = static_cast<int>(signalled.number)] {
-    const auto meaning = stop_signals_.take(now());
+    const auto meaning = stop_signals_.take(number, now());
     if (meaning != cluster::StopSignals::Meaning::end_at_once || leads_ != 0) return;
     if (asked_at_ || !state_.standing().begun) {
       ended_ = ended(128 + number, "ended at once by a signal");

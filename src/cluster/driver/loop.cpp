@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cluster/driver/job_check.h"
-#include "cluster/driver/job_launch.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/ordered_kills.h"
 
@@ -17,20 +16,6 @@ namespace piracema::cluster {
 namespace {
 
 constexpr std::chrono::milliseconds look_every{250};
-constexpr int garbled_max = 3;
-
-int exit_code(Errc code) {
-  switch (code) {
-    case Errc::usage:
-      return 2;
-    case Errc::failed:
-      return 1;
-    case Errc::lost:
-      return 4;
-    default:
-      return 3;
-  }
-}
 
 }  // namespace
 
@@ -47,15 +32,29 @@ DriverLoop::DriverLoop(const JobOptions& options, JobObserver& observer,
                  [this](Crew::Id id) {
                    tell(ConnectionLost{id.first, id.second});
                  },
-             .kill = [this](std::size_t host, Crew::Id id) { hosts_->end(host, id); },
-             .ask = [this](std::size_t host, Crew::Id id) { hosts_->ask(host, id); },
+             .kill = [this](std::size_t host, Crew::Id id) { launcher_.end(host, id); },
+             .ask = [this](std::size_t host, Crew::Id id) { launcher_.ask(host, id); },
              .is_here = [this](std::size_t host) { return options_.hosts[host].here; }}),
       snapshots_(poller_, {.happened = [this](const Event& event) { tell(event); },
                            .lost =
                                [this](const Error& why) {
-                                 finish({Errc::lost, why.message});
+                                 ending_.say({Errc::lost, why.message});
                                }}),
-      tenure_(options.leading, [this] { finish(0, ""); }),
+      tenure_(options.leading, [this] { ending_.say(0, ""); }),
+      launcher_(
+          poller_, options_, crew_,
+          {.failed = [this](const Error& why) { ending_.say(why); },
+           .over = [this](int code, std::string why) { ending_.say(code, std::move(why)); },
+           .started = [this](std::uint32_t processes) { account_.started(processes); },
+           .never_ran = [this](Crew::Id id, std::string why) { never_ran(id, std::move(why)); },
+           .moves_wished =
+               [this](std::vector<Slot> slots, bool drains) {
+                 tell(MovesWished{std::move(slots), drains});
+               },
+           .hosts_change = [this](HostsOfJob now) { tell(HostsListed{std::move(now)}); },
+           .still_coordinates = [this] { return still_coordinates(); },
+           .is_over = [this] { return ending_.is_known(); },
+           .time = [this] { return clock_.time(); }}),
       requests_(poller_, options.board,
                 {.stop = [this] { stop(); },
                  .refusal = [this](const UserRequest& request) { return refusal(request); },
@@ -65,18 +64,17 @@ JobReport DriverLoop::run() {
   tenure_.begin(poller_, [this](int number) { signalled(number); });
   const auto prepared = prepare();
   if (!prepared) {
-    finish(prepared.error());
+    ending_.say(prepared.error());
   } else {
     // All of them before the first process: a job whose hosts cannot be reached does not begin.
     if (!snapshots_.taken_over()) {
-      while (hosts_ && !finish_ && !hosts_->all_up()) poller_.run_once(look_every);
-      first_.wait_until(now() + options_.settings.join_timeout);
+      while (!ending_.is_known() && !launcher_.is_ready()) poller_.run_once(look_every);
+      launcher_.wait_for_first(now());
     }
     tell(Tick{});
-    begun_ = true;
-    if (listed_before_) tell(HostsListed{*std::move(listed_before_)});
+    launcher_.job_begins();
   }
-  while (!finish_) turn();
+  while (!ending_.is_known()) turn();
   requests_.close();
   if (coordinator_) account_.look_again(clock_.since_start(), *coordinator_);
   // What was asked of the store is done before anybody hears that the job is over.
@@ -84,7 +82,7 @@ JobReport DriverLoop::run() {
   // Whoever ends the processes of a job has to be the one who coordinates it.
   if (still_coordinates()) {
     wait_for_all();
-    if (onlookers_ && prepared) onlookers_->over(finish_->code);
+    if (entrance_ && prepared) entrance_->over(ending_.finish().code);
     // One that could not take the job over leaves it to the next one that tries.
     Succession* const succession = tenure_.succession();
     if (succession != nullptr && (prepared || !snapshots_.taken_over())) succession->end();
@@ -93,7 +91,7 @@ JobReport DriverLoop::run() {
   }
   const bool goes_on = tenure_.end(prepared ? std::nullopt : std::optional(prepared.error()));
   if (goes_on) snapshots_.leave_to_others();
-  return account_.end(clock_.since_start(), finish_->code, finish_->why);
+  return account_.end(clock_.since_start(), ending_.finish().code, ending_.finish().why);
 }
 
 // ---- how it begins ------------------------------------------------------------------------------
@@ -108,9 +106,9 @@ Result<Done> DriverLoop::prepare() {
         options_, settings,
         [this](const std::string& lock, const std::string& why) { return stand_by(lock, why); });
     if (!nothing_to_do) return nothing_to_do.error();
-    if (*nothing_to_do) finish(0, **nothing_to_do);
+    if (*nothing_to_do) ending_.say(0, **nothing_to_do);
   }
-  if (finish_) return Done{};
+  if (ending_.is_known()) return Done{};
   if (snapshots_.taken_over()) {
     // Of such a job the one before may have said that they are kept.
     if (auto can = check_keeping(options_); !can) return can;
@@ -118,7 +116,7 @@ Result<Done> DriverLoop::prepare() {
   } else {
     coordinator_ = std::make_unique<Coordinator>(settings);
   }
-  first_.wait_until(clock_.start() + settings.join_timeout);
+  launcher_.wait_for_first(clock_.start());
   for (const KillOrder& order : options_.kills) account_.report().kills.push_back({.order = order});
   return open_door();
 }
@@ -128,18 +126,14 @@ void DriverLoop::go_on_after_another() {
   const JobMetadata& metadata = coordinator_->metadata();
   options_.settings.slots = metadata.slots_wanted();
   // One that was lost before its first decision has not started anybody.
-  if (metadata.term == 0) return;
-  first_.join();
-  for (Slot slot = 0; slot < metadata.slots_wanted(); ++slot) {
-    crew_.expect({slot, metadata.incarnations[slot]});
-  }
+  if (metadata.term != 0) launcher_.take_over(metadata);
 }
 
 Result<Fd> DriverLoop::stand_by(const std::string& lock_path, const std::string& why) {
   observer_.standing_by(why);
   LockWait wait(poller_, lock_path);
-  while (!wait.done() && !finish_) poller_.run_once(std::chrono::milliseconds(1'000));
-  if (finish_) return Error{Errc::failed, finish_->why};
+  while (!wait.done() && !ending_.is_known()) poller_.run_once(std::chrono::milliseconds(1'000));
+  if (ending_.is_known()) return Error{Errc::failed, ending_.finish().why};
   return wait.take();
 }
 
@@ -152,125 +146,36 @@ Result<Done> DriverLoop::open_door() {
                                          coordinator_->metadata());
     if (!can) return can;
   }
-  auto door = Door::open(poller_, token,
-                         {.expected = [this](const runtime::Hello& hello) -> Result<Done> {
-                            if (crew_.expects({hello.slot, hello.incarnation})) return Done{};
-                            if (!still_coordinates()) {
-                              return Error{Errc::lost, "another one coordinates the job"};
-                            }
-                            return Error{Errc::refused,
-                                         concat("nobody is expected as incarnation ",
-                                                hello.incarnation, " of worker ", hello.slot)};
-                          },
-                          .joined = [this](const runtime::Hello& hello,
-                                           Door::Line line) { return joined(hello, line); },
-                          .agent = [this](const AgentHello& hello,
-                                          Door::Line line) -> Result<net::Connection::Events> {
-                            if (hosts_) return hosts_->joined(hello, std::move(line));
-                            return Error{Errc::refused, "there are no agents in this job"};
-                          },
-                          .onlooker = welcome_onlookers()},
-                         options_.leading != nullptr ? options_.leading->host : "127.0.0.1",
-                         options_.leading != nullptr ? options_.leading->port : std::uint16_t{0},
-                         options_.plain ? net::Sealed::nowhere : net::Sealed::between_hosts);
-  if (!door) return door.error();
-  door_ = *std::move(door);
-  Doorway doorway{door_->address(), token, ""};
+  auto entrance =
+      Entrance::open(poller_, options_, token,
+                     {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
+                      .joined = [this](const runtime::Hello& hello,
+                                       Door::Line line) { return joined(hello, std::move(line)); },
+                      .agent =
+                          [this](const AgentHello& hello, Door::Line line) {
+                            return launcher_.agent_joined(hello, std::move(line));
+                          }});
+  if (!entrance) return entrance.error();
+  entrance_ = *std::move(entrance);
+  Doorway doorway{entrance_->address(), token, ""};
   if (!options_.listen.empty()) {
-    auto listens = door_->listen(options_.listen);
-    if (!listens) return listens.error();
-    doorway.address = *std::move(listens);
     auto mark = snapshots_.mark();
     if (!mark) return mark.error();
     doorway.mark = *std::move(mark);
   }
-  launch_ = launch_of(options_, doorway, tenure_.succession());
-  if (options_.transport == "mpi") make_world(doorway);
-  if (auto called = call_hosts(doorway); !called) return called;
-  if (Succession* const succession = tenure_.succession()) {
-    if (auto told = succession->listens(door_->addresses()); !told) return told;
-  }
-  if (!options_.settings.workers_come) return Done{};
-  for (Slot slot = 0; slot < options_.settings.slots; ++slot) crew_.expect({slot, 0});
-  if (at_door_) at_door_(doorway);
-  return Done{};
+  Succession* const succession = tenure_.succession();
+  auto begun =
+      launcher_.begin(doorway, entrance_->door(), coordinator_->metadata(), snapshots_, succession);
+  if (begun && succession != nullptr) begun = succession->listens(entrance_->door().addresses());
+  if (begun && options_.settings.workers_come && at_door_) at_door_(doorway);
+  return begun;
 }
 
-std::function<net::Connection::Events(Door::Line)> DriverLoop::welcome_onlookers() {
-  if (options_.leading == nullptr) return {};
-  Onlookers::Asked asked;
-  if (options_.board != nullptr) {
-    page_desk_.emplace(*options_.board);
-    asked = [this](const PageAsked& question, PageDesk::Reply reply) {
-      page_desk_->ask(question, std::move(reply));
-    };
-  }
-  onlookers_.emplace(options_.leading->handed_on, std::move(asked));
-  return [this](Door::Line line) { return onlookers_->joined(std::move(line)); };
-}
-
-Result<Done> DriverLoop::call_hosts(const Doorway& doorway) {
-  // What mpirun starts, or somebody else, needs no agents.
-  if (options_.transport == "mpi" || options_.settings.workers_come) return Done{};
-  const HostsOfJob& known = coordinator_->metadata().hosts;
-  if (!known.hosts.empty()) use_hosts(known, options_);
-  if (options_.hosts.empty()) {
-    options_.hosts = {{.name = "this host", .address = "127.0.0.1", .here = true}};
-    options_.host_of_slot.assign(coordinator_->metadata().slots_wanted(), 0);
-  }
-  const bool elsewhere = std::any_of(options_.hosts.begin(), options_.hosts.end(),
-                                     [](const HostOptions& host) { return !host.here; });
-  std::string mark = doorway.mark;
-  if (elsewhere || !options_.watched_hostfile.empty()) {
-    auto left = snapshots_.mark();
-    if (!left) return left.error();
-    mark = *std::move(left);
-  }
-  hosts_ = std::make_unique<JobHosts>(
-      poller_, options_, crew_, *door_, doorway.token,
-      AgentSetup(options_, tenure_.succession(), launch_.environment, mark),
-      JobHosts::Events{
-          .failed = [this](const Error& why) { finish(why); },
-          .over = [this](int code, std::string why) { finish(code, std::move(why)); },
-          .started = [this] { account_.started(1); },
-          .never_ran = [this](Crew::Id id, std::string why) { never_ran(id, std::move(why)); },
-          .moves_wished =
-              [this](std::vector<Slot> slots, bool drains) {
-                tell(MovesWished{std::move(slots), drains});
-              },
-          .hosts_change = [this](HostsOfJob now) { return hosts_change(std::move(now)); },
-          .anybody_joined = [this] { return first_.has_joined(); },
-          .still_coordinates = [this] { return still_coordinates(); },
-          .time = [this] { return clock_.time(); }});
-  if (!snapshots_.taken_over()) return hosts_->call_all();
-  return hosts_->wait_for_all(now() + coordinator_->metadata().settings.attach_timeout,
-                              coordinator_->metadata().term + 1, known);
-}
-
-// The first thing that a coordinator is told begins the job, and that waits for all its hosts.
-bool DriverLoop::hosts_change(HostsOfJob now) {
-  if (begun_) {
-    tell(HostsListed{std::move(now)});
-  } else {
-    listed_before_ = std::move(now);
-  }
-  return !finish_.has_value();
-}
-
-void DriverLoop::make_world(const Doorway& doorway) {
-  world_ = std::make_unique<World>(
-      poller_, options_, crew_, launch_, doorway.mark,
-      World::Events{.start =
-                        [this](const std::vector<Crew::Id>& ids, Launch launch) {
-                          if (finish_) return;
-                          account_.started(static_cast<std::uint32_t>(ids.size()));
-                          auto started = crew_.start_world(ids, std::move(launch));
-                          if (!started) finish(started.error());
-                        },
-                    .given_up =
-                        [this](std::string why) {
-                          if (!finish_) finish(4, std::move(why));
-                        }});
+Result<Done> DriverLoop::expected(const runtime::Hello& hello) {
+  if (crew_.expects({hello.slot, hello.incarnation})) return Done{};
+  if (!still_coordinates()) return Error{Errc::lost, "another one coordinates the job"};
+  return Error{Errc::refused, concat("nobody is expected as incarnation ", hello.incarnation,
+                                     " of worker ", hello.slot)};
 }
 
 // ---- what happens -------------------------------------------------------------------------------
@@ -285,11 +190,7 @@ void DriverLoop::turn() {
   // machine, Ctrl-Z) signs of life lie unread, and nobody was silent.
   const Time at = clock_.stand_still();
   poller_.run_once(std::chrono::milliseconds(0));
-  if (first_.is_late(at)) {
-    const std::chrono::duration<double> waited = options_.settings.join_timeout;
-    finish(3, concat("'", options_.command.front(), "' has not joined within ",
-                     human_seconds(waited.count()), ": is it a Piracema program?"));
-  }
+  if (auto late = launcher_.lateness(at)) ending_.say(late->code, std::move(late->why));
   const auto is_due = [this, at] {
     const auto due = coordinator_->next_deadline();
     return due && *due <= at;
@@ -313,22 +214,16 @@ void DriverLoop::vouch(Time now) {
 void DriverLoop::look(Time now) {
   next_look_ = now + look_every;
   crew_.kill_stopped_starters(now, options_.settings.heartbeat_timeout);
-  if (hosts_) hosts_->look();
+  launcher_.look();
   if (Succession* const succession = tenure_.succession()) succession->show_life();
   if (options_.leading != nullptr) {
     const std::vector<std::string> doors = tenure_.succession()->doors();
     crew_.show_life(doors);
-    onlookers_->show_life(doors);
+    entrance_->show_life(doors);
   }
   const Time at = clock_.since_start();
   if (account_.has_plan()) observer_.progressed(at, account_.report());
-  account_.show(now, at, *coordinator_, [this] {
-    std::vector<JobAccount::HostNow> hosts;
-    for (std::size_t host = 0; hosts_ && host < options_.hosts.size(); ++host) {
-      hosts.push_back({options_.hosts[host].name, hosts_->state_of(host)});
-    }
-    return hosts;
-  });
+  account_.show(now, at, *coordinator_, [this] { return launcher_.hosts(); });
 }
 
 net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {
@@ -337,14 +232,13 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
   account_.joined(clock_.since_start(), hello, host ? options_.hosts[*host].name : "this host");
   crew_.join(id, std::move(line), static_cast<pid_t>(hello.pid));
   crew_.heard(id, clock_.time());
-  if (world_) world_->joined();
   Replicas replicas;
-  if (first_.join() && hello.hindrance.empty()) {
+  if (launcher_.joined() && hello.hindrance.empty()) {
     if (auto kept = snapshots_.accept(hello, options_)) {
       replicas = *std::move(kept);
-      for (const Crew::Id& waits : first_.take()) hosts_->start(waits);
+      launcher_.start_others();
     } else {
-      finish(kept.error());
+      ending_.say(kept.error());
     }
   }
   tell(Joined{id.first, id.second, hello.address, hello.graph, hello.costs, hello.states.layouts,
@@ -358,7 +252,7 @@ net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Li
 
 void DriverLoop::plan(const Job& job) {
   account_.plan(job);
-  if (auto right = check_kills(options_.kills, job); !right) return finish(right.error());
+  if (auto right = check_kills(options_.kills, job); !right) return ending_.say(right.error());
   observer_.planned(job, account_.report());
 }
 
@@ -375,49 +269,29 @@ void DriverLoop::heard(Crew::Id id, const wire::Frame& frame) {
   if (coordinator_->phase() == Phase::running) inject_kills();
 }
 
-// It has our secret and our version, but not our language. Once may be a broken machine, and is a
-// loss as any other; again and again it is another program, and replacing it would never end.
 void DriverLoop::garbled(Crew::Id id, const std::string& why) {
-  garbled_ += 1;
-  if (garbled_ == garbled_max) {
-    return finish(Error{Errc::config, concat("worker ", id.first,
-                                             " says what no worker of this "
-                                             "version says, ",
-                                             garbled_max, " times now: ", why)});
-  }
+  if (const auto too_many = garbled_.take(id.first, why)) return ending_.say(*too_many);
   log(Level::warning, concat("worker ", id.first, ": ", why));
   crew_.kill(id);
 }
 
 void DriverLoop::exited(const Exited& event, const Exit& exit) {
   account_.ended(exit);
-  // Before anybody has joined, too: whoever sends signals, or a host that is lost, says nothing of
-  // the program.
-  if (first_.has_joined() || exit.by_signal || exit.from_outside) {
-    first_.wait_until(clock_.time() + options_.settings.join_timeout);
-    tell(event);
-    if (world_) world_->start_when_complete();
-    return;
-  }
-  // The program has said why it takes its arguments or settings for wrong: its code is ours.
-  const bool refused = exit.status == 2 || exit.status == 3;
-  finish(refused ? *exit.status : 3,
-         concat("'", options_.command.front(), "' left without joining (", exit.how, ")",
-                refused ? "" : ": is it a Piracema program?"));
+  if (auto over = launcher_.ended(exit)) return ending_.say(over->code, std::move(over->why));
+  tell(event);
+  launcher_.start_when_complete();
 }
 
 void DriverLoop::signalled(int number) {
   if (number == SIGCHLD) {
-    if (hosts_) hosts_->reap_all();
-    if (world_) world_->reap_all();
+    launcher_.reap_all();
     return crew_.reap_all();
   }
-  const auto meaning = stop_signals_.take(now());
+  const auto meaning = stop_signals_.take(number, now());
   if (meaning == StopSignals::Meaning::nothing_new) return;
-  if (meaning == StopSignals::Meaning::end_at_once || !first_.has_joined()) {
-    return finish(128 + number, "ended at once by a signal");
+  if (meaning == StopSignals::Meaning::end_at_once || !launcher_.anybody_joined()) {
+    return ending_.say(128 + number, "ended at once by a signal");
   }
-  stop_signal_ = number;
   stop();
 }
 
@@ -431,14 +305,14 @@ std::optional<std::string> DriverLoop::refusal(const UserRequest& request) const
   if (options_.transport == "mpi" && scale != nullptr && scale->slots) {
     return "one mpirun has started all workers, and no others can come";
   }
-  if (finish_) return "the job is over";
+  if (ending_.is_known()) return "the job is over";
   return std::nullopt;
 }
 
 void DriverLoop::tell(const Event& event) {
-  if (finish_) return;
+  if (ending_.is_known()) return;
   for (Action& action : coordinator_->step(clock_.time(), event)) {
-    if (finish_) return;
+    if (ending_.is_known()) return;
     std::visit([this](auto& what) { act(what); }, action);
   }
 }
@@ -446,15 +320,8 @@ void DriverLoop::tell(const Event& event) {
 // ---- what the coordinator wants -----------------------------------------------------------------
 
 void DriverLoop::act(const Spawn& spawn) {
-  const Crew::Id id{spawn.slot, spawn.incarnation};
   options_.settings.slots = coordinator_->metadata().slots_wanted();
-  if (world_) return world_->want(id);
-  hosts_->give_hosts();
-  if (!first_.has_joined() && crew_.size() != 0) {
-    first_.hold(id);
-  } else {
-    hosts_->start(id);
-  }
+  launcher_.start({spawn.slot, spawn.incarnation});
 }
 
 // Told later, as an event of its own: the coordinator is in the middle of a step.
@@ -466,11 +333,7 @@ void DriverLoop::never_ran(Crew::Id id, std::string why) {
 
 void DriverLoop::act(const Kill& kill) {
   const Crew::Id id{kill.slot, kill.incarnation};
-  const bool waited = first_.drop(id) || (hosts_ && hosts_->waits_no_more(id)) ||
-                      (world_ && world_->want_no_more(id));
-  if (waited) {
-    never_ran(id, "it was never started");
-  }
+  if (launcher_.need_not_start(id)) never_ran(id, "it was never started");
   if (!options_.cannot_end_processes) crew_.kill(id);
 }
 
@@ -489,8 +352,7 @@ void DriverLoop::act(const Decide& decided) {
 
 void DriverLoop::act(const Finish& finished) {
   // The coordinator does not know which signal it was.
-  const bool by_sigint = finished.code == 128 + SIGTERM && stop_signal_ == SIGINT;
-  finish(by_sigint ? 128 + SIGINT : finished.code, finished.why);
+  ending_.say(stop_signals_.code_of(finished.code), finished.why);
 }
 
 void DriverLoop::inject_kills() {
@@ -504,12 +366,6 @@ void DriverLoop::inject_kills() {
 
 // ---- how it ends --------------------------------------------------------------------------------
 
-void DriverLoop::finish(int code, std::string why) {
-  if (!finish_) finish_ = Finish{code, std::move(why)};
-}
-
-void DriverLoop::finish(const Error& error) { finish(exit_code(error.code), error.message); }
-
 // Another one may coordinate the job meanwhile, and this one not know it: asked for before anybody
 // is ended for another reason than a decision.
 bool DriverLoop::still_coordinates() {
@@ -519,17 +375,16 @@ bool DriverLoop::still_coordinates() {
 
 // Whoever is still on a line finds the one that coordinates when that line ends.
 void DriverLoop::leave_to_another() {
-  if (door_) door_->shut();
-  if (onlookers_) onlookers_->leave();
-  if (hosts_) hosts_->let_go();
+  if (entrance_) entrance_->shut();
+  launcher_.let_go();
 }
 
 void DriverLoop::wait_for_all() {
-  if (hosts_) hosts_->stop_following();
-  if (door_) door_->hold();
+  launcher_.stop_following();
+  if (entrance_) entrance_->hold();
   crew_.let_go();
   crew_.kill_all();
-  if (hosts_) hosts_->leave();
+  launcher_.leave();
   while (crew_.size() != 0) poller_.run_once(look_every);
 }
 

@@ -11,19 +11,17 @@
 #include "cluster/driver/crew.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
-#include "cluster/driver/first_to_join.h"
+#include "cluster/driver/ending.h"
+#include "cluster/driver/entrance.h"
+#include "cluster/driver/garbled_messages.h"
 #include "cluster/driver/job_account.h"
-#include "cluster/driver/job_hosts.h"
 #include "cluster/driver/job_snapshots.h"
-#include "cluster/driver/leading.h"
-#include "cluster/driver/onlookers.h"
-#include "cluster/driver/page_desk.h"
+#include "cluster/driver/launcher.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/tenure.h"
 #include "cluster/driver/turn_clock.h"
 #include "cluster/driver/user_requests.h"
-#include "cluster/driver/world.h"
 #include "control/coordinator/coordinator.h"
 #include "loop/poller.h"
 
@@ -45,15 +43,12 @@ class DriverLoop {
   Result<Fd> stand_by(const std::string& lock_path, const std::string& why);
   void go_on_after_another();
   Result<Done> open_door();
-  std::function<net::Connection::Events(Door::Line)> welcome_onlookers();
-  Result<Done> call_hosts(const Doorway& doorway);
-  bool hosts_change(HostsOfJob now);
-  void make_world(const Doorway& doorway);
 
   // ---- what happens
   void turn();
   void vouch(Time now);
   void look(Time now);
+  Result<Done> expected(const runtime::Hello&);
   net::Connection::Events joined(const runtime::Hello&, Door::Line);
   void plan(const Job&);
   void heard(Crew::Id id, const wire::Frame& frame);
@@ -83,8 +78,6 @@ class DriverLoop {
   void inject_kills();
 
   // ---- how it ends
-  void finish(int code, std::string why);
-  void finish(const Error& error);
   bool still_coordinates();
   void leave_to_another();
   void wait_for_all();
@@ -97,31 +90,17 @@ class DriverLoop {
   Signals signals_;
   JobAccount account_;
   Crew crew_;
-  FirstToJoin first_;
   JobSnapshots snapshots_;
   Tenure tenure_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::unique_ptr<Door> door_;
-  /// Of a job with several coordinators; the desk only if the job is shown. It is gone after
-  /// `requests_`, for which it may wait.
-  std::optional<Onlookers> onlookers_;
-  std::optional<PageDesk> page_desk_;
-  /// Null when others start all processes: mpirun, or somebody.
-  std::unique_ptr<JobHosts> hosts_;
-  Launch launch_;
-  /// Null when mpirun does not start the processes.
-  std::unique_ptr<World> world_;
+  /// It is gone after `requests_`, for which it may wait.
+  std::unique_ptr<Entrance> entrance_;
+  Launcher launcher_;
   UserRequests requests_;
   StopSignals stop_signals_;
-  int stop_signal_ = 0;
-
-  /// The coordinator was told something.
-  bool begun_ = false;
-  std::optional<HostsOfJob> listed_before_;
-  /// Messages of workers that nobody could read.
-  int garbled_ = 0;
+  Ending ending_;
+  GarbledMessages garbled_;
   Time next_look_{};
-  std::optional<Finish> finish_;
 };
 
 }  // namespace piracema::cluster

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <optional>
 
@@ -15,16 +17,25 @@ class StopSignals {
   enum class Meaning { stop, end_at_once, nothing_new };
   static constexpr std::chrono::milliseconds same_within{500};
 
-  Meaning take(Time now) {
+  Meaning take(int number, Time now) {
     if (!first_) {
       first_ = now;
+      number_ = number;
       return Meaning::stop;
     }
     return now - *first_ < same_within ? Meaning::nothing_new : Meaning::end_at_once;
   }
 
+  /// Whoever has stopped in order does not know by which signal, and ends as by SIGTERM: the code
+  /// for the one that it was. Other codes stay.
+  int code_of(int code) const {
+    return code == 128 + SIGTERM && number_ == SIGINT ? 128 + SIGINT : code;
+  }
+
  private:
   std::optional<Time> first_;
+  /// The one that asked to stop.
+  int number_ = 0;
 };
 
 }  // namespace piracema::cluster
