@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "jobs/state/job_table.h"
+#include "jobs/state/job_end.h"
 #include "jobs/state/spanning_fixture.h"
 
 using namespace piracema;
@@ -293,7 +293,7 @@ TEST_CASE("a job that is to end, or has one coordinator, does not outlive its fi
     Outliving cluster;
     const Job& job = cluster.job(cluster.id);
     std::uint64_t others = 1;
-    while (job.losses < JobTable::losses_max) {
+    while (job.losses < losses_max) {
       REQUIRE(job.state == JobState::running);
       const std::string first = job.node;
       cluster(Leave{first, cluster.state.nodes().at(first).incarnation});

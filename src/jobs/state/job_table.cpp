@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "jobs/state/job_end.h"
 #include "jobs/state/placement.h"
 
 namespace piracema::jobs {
@@ -166,7 +167,7 @@ bool JobTable::ended(const Report& report, const std::map<std::string, Node>& no
   bool any = false;
   for (const Ended& end : report.ended) {
     if (Job* const job = running(end.attempt, report.node)) {
-      ended(*job, end, nodes, now_ms);
+      command_ended(*job, end, nodes, now_ms, history_);
       any = true;
     }
     const auto found = jobs_.find(end.attempt.job);
@@ -209,7 +210,7 @@ void JobTable::ask_to_leave(const std::string& node) {
     if (does_without(job, node)) continue;
     // Whether it is its command alone that moves is seen when all that leaves is known.
     if (!outlives_first_node(job.spec)) job.state = JobState::leaving;
-    happened(Event::Kind::job_moves, job, concat("the node ", node, " is to be left"));
+    happened(Event::Kind::job_moves, job, concat("the node ", node, " is to be left"), history_);
   }
 }
 
@@ -220,35 +221,12 @@ void JobTable::leave_with_all(const std::map<std::string, Node>& nodes) {
   }
 }
 
-bool JobTable::does_without(Job& job, const std::string& node) {
-  return follows_nodes(job.spec) && job.node != node && std::erase(job.others, node) != 0;
-}
-
 // Nobody says how they ended.
 void JobTable::lose(const std::string& node, const std::string& why) {
   for (auto& [id, job] : jobs_) {
     lose_parts(job, node, why);
-    if (job.state == JobState::running) does_without(job, node);
-    // Its command has noticed before the lease was over.
-    if (has_failed(job) && job.node != node && has_node(job, node)) take_for_loss(job, why);
-    if (!runs(job) || job.node != node) continue;
-    job.losses += 1;
-    job.why = why;
-    happened(Event::Kind::job_lost_node, job, why);
-    if (!goes_on(job)) again_or_over(job);
+    node_lost(job, node, why, history_);
   }
-}
-
-// Its coordinators on the other nodes see to that; what a user does to the job goes by a command.
-bool JobTable::goes_on(Job& job) {
-  if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
-  if (job.others.empty() || job.losses >= losses_max) return false;
-  job.node = job.others.front();
-  job.others.erase(job.others.begin());
-  job.joins = true;
-  // Another command counts what it says from the beginning.
-  job.heard = 0;
-  return true;
 }
 
 std::optional<JobId> JobTable::in_places_of(const std::string& node) const {
@@ -260,98 +238,6 @@ std::optional<JobId> JobTable::in_places_of(const std::string& node) const {
 }
 
 // ---- how a job ends, or begins anew -------------------------------------------------------------
-
-void JobTable::ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
-                     std::uint64_t now_ms) {
-  job.code = end.code;
-  job.why = end.why.substr(0, why_bytes_max);
-  if (end.end == End::fenced) {
-    job.losses += 1;
-    happened(Event::Kind::job_lost_node, job, job.why);
-    if (!goes_on(job)) again_or_over(job);
-    return;
-  }
-  if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
-  if (end.end == End::left && goes_on(job)) return;
-  // Asked to leave by a drain it is no failure of its own.
-  const bool moved = job.state == JobState::leaving || end.end == End::left;
-  if (moved && !job.cancelled) return again_or_over(job);
-  // That loss was counted.
-  if (!job.cancelled && found_nobody(job, end)) return again_or_over(job);
-  if (!job.cancelled && misses_a_node(job, nodes)) {
-    job.losses += 1;
-    happened(Event::Kind::job_lost_node, job, job.why);
-    return again_or_over(job);
-  }
-  job.failures += 1;
-  if (!job.cancelled) happened(Event::Kind::job_failed, job, job.why);
-  // One that fails at once each time would keep nodes and group busy.
-  if (job.failures <= job.spec.retries && !job.cancelled) {
-    job.ended_ms = std::max<std::uint64_t>(1, now_ms);
-    job.why = concat("begins again after a pause of ", pause_ms(job) / 1'000, " s: ", job.why);
-  }
-  again_or_over(job);
-}
-
-// As `piracema run --join` says it: with the first node more was lost than the job can do without.
-bool JobTable::found_nobody(const Job& job, const Ended& end) {
-  constexpr std::uint32_t all_lost = 4;
-  return job.joins && end.code == all_lost;
-}
-
-// What a command does without one of its nodes is no failure of its own.
-bool JobTable::misses_a_node(const Job& job, const std::map<std::string, Node>& nodes) {
-  if (follows_nodes(job.spec)) return false;
-  // By a node that was not sure of its lease, and may have it still.
-  const bool was_fenced = std::any_of(job.parts.begin(), job.parts.end(), [](const auto& part) {
-    return part.second.ended && part.second.ended->end == End::fenced;
-  });
-  return was_fenced || std::any_of(job.others.begin(), job.others.end(), [&](const auto& other) {
-           const auto node = nodes.find(other);
-           return node == nodes.end() || !node->second.alive;
-         });
-}
-
-// Its command has, and the loss of a node that it noticed may not be known yet.
-bool JobTable::has_failed(const Job& job) {
-  return job.state == JobState::ending && !follows_nodes(job.spec) && job.failures != 0 &&
-         job.losses < losses_max &&
-         (job.next == JobState::failed || (job.next == JobState::waiting && job.ended_ms != 0));
-}
-
-void JobTable::take_for_loss(Job& job, const std::string& why) {
-  job.failures -= 1;
-  job.losses += 1;
-  job.ended_ms = 0;
-  job.why = why;
-  happened(Event::Kind::job_lost_node, job, why);
-  again_or_over(job);
-}
-
-void JobTable::again_or_over(Job& job) {
-  if (job.cancelled) return become(job, JobState::cancelled);
-  if (job.failures > job.spec.retries) return become(job, JobState::failed);
-  if (job.losses >= losses_max) {
-    job.why += concat("; that was the ", losses_max, "th time that it lost its node");
-    return become(job, JobState::failed);
-  }
-  become(job, JobState::waiting);
-}
-
-// Not before its parts have ended.
-void JobTable::become(Job& job, JobState next) {
-  job.next = next;
-  job.state = JobState::ending;
-}
-
-void JobTable::happened(Event::Kind kind, const Job& job, const std::string& why) {
-  history_.add({.kind = kind,
-                .node = job.node,
-                .user = job.owner.user,
-                .job = job.id,
-                .attempt = job.attempt,
-                .why = why});
-}
 
 void JobTable::settle_all(std::uint64_t now_ms) {
   std::vector<JobId> settled;
@@ -373,7 +259,7 @@ void JobTable::settle_all(std::uint64_t now_ms) {
 void JobTable::over(Job& job, JobState state, std::uint64_t now_ms) {
   job.state = state;
   job.ended_ms = now_ms;
-  if (state != JobState::done) happened(Event::Kind::job_over, job, job.why);
+  if (state != JobState::done) happened(Event::Kind::job_over, job, job.why, history_);
   auto over = static_cast<std::size_t>(std::count_if(
       jobs_.begin(), jobs_.end(), [](const auto& one) { return is_over(one.second.state); }));
   // Not this one: whoever has called still has a hand on it.
@@ -429,7 +315,7 @@ void JobTable::place(std::map<std::string, Node>& nodes, std::uint64_t now_ms) {
     } else {
       if (wants_alike(job.spec)) job.kind = nodes.at(placed.nodes.front()).kind;
       begin(job, placed.nodes, now_ms);
-      if (job.attempt > 1) happened(Event::Kind::job_began_again, job);
+      if (job.attempt > 1) happened(Event::Kind::job_began_again, job, "", history_);
     }
   }
   by_node_.learn(jobs_);

@@ -35,8 +35,6 @@ class JobTable {
   /// Jobs that are over are forgotten beyond so many, the oldest first; more than so many that are
   /// not are refused.
   static constexpr std::size_t over_max = 1'000, open_max = 10'000;
-  /// A job that has lost its node so often fails: it may be what brings them down.
-  static constexpr std::uint32_t losses_max = 20;
 
   /// What is not the rule is told to `history`, which outlives it.
   explicit JobTable(History& history) : history_(history) {}
@@ -82,18 +80,6 @@ class JobTable {
   Job* running(const Attempt& attempt, const std::string& node);
   /// A part has said this on that node, and is heard.
   bool heard_part(const Said& said, const std::string& node);
-  /// From now on, if its command can: it follows its nodes, and that one is not the first.
-  static bool does_without(Job& job, const std::string& node);
-  void ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
-             std::uint64_t now_ms);
-  static bool goes_on(Job& job);
-  static bool found_nobody(const Job& job, const Ended& end);
-  static bool misses_a_node(const Job& job, const std::map<std::string, Node>& nodes);
-  static bool has_failed(const Job& job);
-  void take_for_loss(Job& job, const std::string& why);
-  void happened(Event::Kind kind, const Job& job, const std::string& why = "");
-  static void again_or_over(Job& job);
-  static void become(Job& job, JobState next);
   /// Those whose first node is to be left, where too few others are there that go on.
   void leave_with_all(const std::map<std::string, Node>& nodes);
   void settle_all(std::uint64_t now_ms);

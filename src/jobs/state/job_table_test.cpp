@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "jobs/state/cluster_fixture.h"
+#include "jobs/state/job_end.h"
 
 using namespace piracema;
 using namespace piracema::jobs;
@@ -123,7 +124,7 @@ TEST_CASE("what a job says is kept once, and the last of it") {
 TEST_CASE("a job that brings its nodes down again and again fails") {
   Cluster cluster;
   const JobId id = cluster.submit();
-  for (std::uint64_t i = 1; i <= JobTable::losses_max; ++i) {
+  for (std::uint64_t i = 1; i <= losses_max; ++i) {
     CHECK(cluster.join("a", i).verdict == Verdict::done);
     cluster.pass(lease_ms);
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "jobs/state/job_end.h"
+
 namespace piracema::sim {
 
 using std::chrono::milliseconds;
@@ -69,7 +71,7 @@ void Run::check() {
     CHECK(job.parts.empty());
     if (job.state == JobState::failed) {
       const bool too_often = job.failures > job.spec.retries;
-      CHECK((too_often || job.losses >= JobTable::losses_max));
+      CHECK((too_often || job.losses >= losses_max));
     }
     if (job.state == JobState::cancelled) CHECK(job.cancelled);
   }
