@@ -10,43 +10,8 @@ namespace piracema::state {
 
 namespace {
 
-// Records: 'r', the mixed hash, the key. The index: 'v', the version, the mixed hash, the key.
-// Numbers begin with their highest byte, so that the order of bytes is theirs.
-constexpr std::byte record_mark{'r'}, index_mark{'v'};
-constexpr std::size_t number_bytes = sizeof(std::uint64_t);
-constexpr std::size_t record_key_head = 1 + number_bytes, index_key_head = 1 + 2 * number_bytes;
-// The version, and what there is.
-constexpr std::size_t head_bytes = number_bytes + 1;
-constexpr std::byte bit_state{1}, bit_ever{2};
 // Some microseconds.
 constexpr std::uint32_t saved_at_once = 8;
-
-void put_number(std::uint64_t number, Buffer& out) {
-  std::byte* const at = out.extend(number_bytes);
-  for (std::size_t i = 0; i < number_bytes; ++i) {
-    at[i] = static_cast<std::byte>(number >> (8 * (number_bytes - 1 - i)));
-  }
-}
-std::uint64_t number_at(Bytes bytes) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < number_bytes; ++i) {
-    number = number << 8 | static_cast<std::uint64_t>(bytes[i]);
-  }
-  return number;
-}
-void put_record_key(std::uint64_t mixed, Bytes key, Buffer& out) {
-  out.clear();
-  *out.extend(1) = record_mark;
-  put_number(mixed, out);
-  out.append(key.data(), key.size());
-}
-void put_index_key(std::uint64_t version, std::uint64_t mixed, Bytes key, Buffer& out) {
-  out.clear();
-  *out.extend(1) = index_mark;
-  put_number(version, out);
-  put_number(mixed, out);
-  out.append(key.data(), key.size());
-}
 
 }  // namespace
 
@@ -68,7 +33,7 @@ struct DiskStates::Saving {
 
   KeyedCut& cut;
   /// The one that ended with the cut.
-  VersionId version = 0;
+  SavedVersions::Id version = 0;
   Database::Snapshot then;
   /// In the index, and at the records that it names.
   Database::Iterator at, records;
@@ -80,7 +45,6 @@ struct DiskStates::Saving {
 
 DiskStates::DiskStates(StateTypes& types, std::unique_ptr<Database> database) : types_(&types) {
   content_.database = std::move(database);
-  content_.versions[content_.now] = {};
   batch_ = std::make_unique<Database::Batch>(*content_.database);
 }
 DiskStates::DiskStates(Content content) : content_(std::move(content)) {}
@@ -101,7 +65,7 @@ std::uint32_t DiskStates::group_of(std::uint64_t mixed) const {
 
 // What is written was looked at just before, as a rule.
 std::optional<DiskStates::Head> DiskStates::head_of(std::uint64_t mixed, Bytes key) {
-  put_record_key(mixed, key, record_key_);
+  disk_record::put_key(mixed, key, record_key_);
   if (as_text(record_key_) == as_text(seen_key_)) return seen_;
   return look();
 }
@@ -109,9 +73,7 @@ std::optional<DiskStates::Head> DiskStates::head_of(std::uint64_t mixed, Bytes k
 // At the record with `record_key_`, which `record_` is then.
 std::optional<DiskStates::Head> DiskStates::look() {
   if (!content_.database->get(record_key_, record_)) return see(std::nullopt);
-  const std::byte bits = record_.data()[number_bytes];
-  return see(Head{number_at(record_), (bits & bit_state) != std::byte{0},
-                  (bits & bit_ever) != std::byte{0}});
+  return see(disk_record::head_of(record_));
 }
 std::optional<DiskStates::Head> DiskStates::see(std::optional<Head> head) {
   seen_key_.clear();
@@ -121,19 +83,19 @@ std::optional<DiskStates::Head> DiskStates::see(std::optional<Head> head) {
 
 bool DiskStates::get(std::uint64_t mixed, Bytes key, Buffer& state) {
   group_of(mixed);
-  put_record_key(mixed, key, record_key_);
+  disk_record::put_key(mixed, key, record_key_);
   const auto head = look();
   state.clear();
   if (!head || !head->has_state) return false;
-  const Bytes found = Bytes(record_).subspan(head_bytes);
+  const Bytes found = disk_record::state_of(record_);
   state.append(found.data(), found.size());
   return true;
 }
 
 void DiskStates::put(std::uint64_t mixed, Bytes key, Bytes state) {
   const auto was = head_of(mixed, key);
-  const bool ever = was && (was->ever || was->version != content_.now);
-  write(mixed, key, was, {content_.now, true, ever}, state);
+  const bool ever = was && (was->ever || was->version != content_.versions.now());
+  write(mixed, key, was, {content_.versions.now(), true, ever}, state);
   content_.changed = true;
 }
 
@@ -142,22 +104,18 @@ void DiskStates::erase(std::uint64_t mixed, Bytes key) {
   if (!was || !was->has_state) return;
   content_.changed = true;
   // What no file has need not be said to be gone.
-  if (!was->ever && was->version == content_.now) return forget_record(mixed, key, *was);
-  write(mixed, key, was, {content_.now, false, true}, {});
+  if (!was->ever && was->version == content_.versions.now()) return forget_record(mixed, key, *was);
+  write(mixed, key, was, {content_.versions.now(), false, true}, {});
 }
 
 // In place of `was`, which is what `head_of` has found just now.
 void DiskStates::write(std::uint64_t mixed, Bytes key, const std::optional<Head>& was, Head head,
                        Bytes state) {
   enter(was, head);
-  written_.clear();
-  put_number(head.version, written_);
-  *written_.extend(1) =
-      (head.has_state ? bit_state : std::byte{0}) | (head.ever ? bit_ever : std::byte{0});
-  written_.append(state.data(), state.size());
+  disk_record::put(head, state, written_);
   batch_->put(record_key_, written_);
   if (!was || was->version != head.version) {
-    put_index_key(head.version, mixed, key, index_key_);
+    disk_record::put_index_key(head.version, mixed, key, index_key_);
     batch_->put(index_key_, {});
   }
   seen_key_.clear();
@@ -166,10 +124,10 @@ void DiskStates::write(std::uint64_t mixed, Bytes key, const std::optional<Head>
 }
 
 void DiskStates::forget_record(std::uint64_t mixed, Bytes key, const Head& was) {
-  leave(was.version);
+  content_.versions.leave(was.version);
   if (was.has_state) content_.size -= 1;
   batch_->remove(record_key_);
-  put_index_key(was.version, mixed, key, index_key_);
+  disk_record::put_index_key(was.version, mixed, key, index_key_);
   batch_->remove(index_key_);
   seen_key_.clear();
   content_.database->write(*batch_);
@@ -179,21 +137,19 @@ void DiskStates::enter(const std::optional<Head>& was, const Head& head) {
   if (was && was->has_state) content_.size -= 1;
   if (head.has_state) content_.size += 1;
   if (was && was->version == head.version) return;
-  if (was) leave(was->version);
-  content_.versions[head.version].records += 1;
+  if (was) content_.versions.leave(was->version);
+  content_.versions.enter(head.version);
 }
-
-void DiskStates::leave(VersionId version) { content_.versions.at(version).records -= 1; }
 
 void DiskStates::for_each(std::uint64_t from, Bytes key, const Use& use) {
   Database::Iterator at(*content_.database);
   Buffer first;
-  put_record_key(from, key, first);
-  for (at.seek(first); at.valid() && at.key().front() == record_mark; at.next()) {
+  disk_record::put_key(from, key, first);
+  for (at.seek(first); at.valid() && at.key().front() == disk_record::mark; at.next()) {
     const Bytes record = at.value();
-    if ((record[number_bytes] & bit_state) == std::byte{0}) continue;
-    if (!use(number_at(at.key().subspan(1)), at.key().subspan(record_key_head),
-             record.subspan(head_bytes))) {
+    if (!disk_record::head_of(record).has_state) continue;
+    if (!use(disk_record::mixed_of(at.key()), disk_record::key_of(at.key()),
+             disk_record::state_of(record))) {
       return;
     }
   }
@@ -214,14 +170,15 @@ void DiskStates::load(const HashRange& range, Bytes bytes) {
     if (!is_in) throw DecodeError("it has a key of another range of hashes");
     const auto was = head_of(entry.mixed, entry.key);
     if (was) throw DecodeError("it has a key twice");
-    write(entry.mixed, entry.key, was, {content_.now, true, false}, entry.state);
+    write(entry.mixed, entry.key, was, {content_.versions.now(), true, false}, entry.state);
   });
   content_.changed = true;
 }
 
 std::uint64_t DiskStates::replay(std::uint32_t group, Bytes bytes, std::uint8_t number) {
   const bool is_file = saved_in::is_file(number);
-  const VersionId version = is_file ? version_of(number) : content_.now;
+  const SavedVersions::Id version =
+      is_file ? content_.versions.of_file(number) : content_.versions.now();
   std::uint64_t entries = 0;
   types_->read(bytes, StateTypes::Form::marked, [&](const StateTypes::Entry& entry) {
     if (groups_.group_of(entry.mixed) != group) {
@@ -234,35 +191,21 @@ std::uint64_t DiskStates::replay(std::uint32_t group, Bytes bytes, std::uint8_t 
   return entries;
 }
 
-void DiskStates::replay_entry(const StateTypes::Entry& entry, VersionId version, bool is_file) {
+void DiskStates::replay_entry(const StateTypes::Entry& entry, SavedVersions::Id version,
+                              bool is_file) {
   const auto was = head_of(entry.mixed, entry.key);
   if (is_file && was && was->version == version) throw DecodeError("it has a key twice");
   write(entry.mixed, entry.key, was, {version, entry.has_state, true}, entry.state);
 }
 
-DiskStates::VersionId DiskStates::version_of(std::uint8_t file) {
-  for (const auto& [id, version] : content_.versions) {
-    if (version.file == file) return id;
-  }
-  const VersionId id = content_.next_version++;
-  content_.versions[id].file = file;
-  return id;
-}
-
 // ---- cuts
 
 std::uint64_t DiskStates::in_file(std::uint8_t number) const {
-  std::uint64_t records = 0;
-  for (const auto& [id, version] : content_.versions) {
-    if (version.file == number) records += version.records;
-  }
-  return records;
+  return content_.versions.records_in(number);
 }
 
 void DiskStates::forget(const std::array<bool, 256>& numbers) {
-  for (auto& [id, version] : content_.versions) {
-    if (saved_in::is_file(version.file) && numbers[version.file]) version.file = saved_in::none;
-  }
+  content_.versions.forget(numbers);
   content_.changed = true;
 }
 
@@ -281,21 +224,18 @@ void DiskStates::begin_cut(KeyedCut& cut) {
   drop_empty_versions();
   content_.changed = false;
   saving_ = std::make_unique<Saving>(cut, *content_.database);
-  saving_->version = content_.now;
   // Groups one behind the other with one plan.
   for (std::uint32_t group = content_.owned.first; group < content_.owned.end;) {
     const CutPlan& plan = cut.plan(group);
     GroupRange groups{group, group + 1};
     while (groups.end < content_.owned.end && &cut.plan(groups.end) == &plan) groups.end += 1;
-    for (const auto& [id, version] : content_.versions) {
-      if (plan.again[version.file]) saving_->stretches.push_back({id, groups});
+    for (const SavedVersions::Id version : content_.versions.in_files(plan.again)) {
+      saving_->stretches.push_back({version, groups});
     }
     group = groups.end;
   }
   // From here on it is what the new file has: that is relied on once all of it is saved.
-  content_.versions[content_.now].file = cut.plan(content_.owned.first).number;
-  content_.now = content_.next_version++;
-  content_.versions[content_.now] = {};
+  saving_->version = content_.versions.cut(cut.plan(content_.owned.first).number);
 }
 
 void DiskStates::end_cut() { saving_.reset(); }
@@ -306,22 +246,23 @@ bool DiskStates::save_next() {
     if (saving_->stretch == saving_->stretches.size()) return saved != 0;
     const Stretch& stretch = saving_->stretches[saving_->stretch];
     if (!std::exchange(saving_->is_placed, true)) {
-      put_index_key(stretch.version, std::uint64_t{stretch.groups.first} << (64 - groups_.bits()),
-                    {}, index_key_);
+      disk_record::put_index_key(stretch.version,
+                                 std::uint64_t{stretch.groups.first} << (64 - groups_.bits()), {},
+                                 index_key_);
       saving_->at.seek(index_key_);
     } else {
       saving_->at.next();
     }
     const Bytes key = saving_->at.valid() ? saving_->at.key() : Bytes();
-    const bool is_over =
-        key.empty() || key.front() != index_mark || number_at(key.subspan(1)) != stretch.version ||
-        groups_.group_of(number_at(key.subspan(1 + number_bytes))) >= stretch.groups.end;
+    const bool is_over = key.empty() || key.front() != disk_record::index_mark ||
+                         disk_record::index_version_of(key) != stretch.version ||
+                         groups_.group_of(disk_record::index_mixed_of(key)) >= stretch.groups.end;
     if (is_over) {
       saving_->stretch += 1;
       saving_->is_placed = false;
       continue;
     }
-    save_record(number_at(key.subspan(1 + number_bytes)), key.subspan(index_key_head));
+    save_record(disk_record::index_mixed_of(key), disk_record::index_key_of(key));
     saved += 1;
   }
   return true;
@@ -329,17 +270,17 @@ bool DiskStates::save_next() {
 
 // As it was at the cut.
 void DiskStates::save_record(std::uint64_t mixed, Bytes key) {
-  const VersionId version = saving_->stretches[saving_->stretch].version;
-  put_record_key(mixed, key, record_key_);
+  const SavedVersions::Id version = saving_->stretches[saving_->stretch].version;
+  disk_record::put_key(mixed, key, record_key_);
   const Bytes record = saving_->record_at(record_key_);
   // It was written again before the cut, or is gone.
-  if (record.empty() || number_at(record) != version) return;
+  if (record.empty() || disk_record::head_of(record).version != version) return;
   const std::uint32_t group = groups_.group_of(mixed);
   const CutPlan& plan = saving_->cut.plan(group);
-  const bool has_state = (record[number_bytes] & bit_state) != std::byte{0};
+  const bool has_state = disk_record::head_of(record).has_state;
   // Of a version that was saved before, but for that of this cut, whose file is known already.
   const bool is_older = version != saving_->version;
-  const std::uint8_t file = is_older ? content_.versions.at(version).file : saved_in::none;
+  const std::uint8_t file = is_older ? content_.versions.file_of(version) : saved_in::none;
   const auto is_same = [&](const std::optional<Head>& now) {
     return now && now->version == version;
   };
@@ -352,7 +293,7 @@ void DiskStates::save_record(std::uint64_t mixed, Bytes key) {
   const std::size_t from = out.size();
   *out.extend(1) = static_cast<std::byte>(has_state ? 1 : 0);
   out.append(key.data(), key.size());
-  const Bytes state = record.subspan(head_bytes);
+  const Bytes state = disk_record::state_of(record);
   out.append(state.data(), state.size());
   saving_->cut.saved(group, from, 1);
   if (!is_older) return;
@@ -365,14 +306,12 @@ void DiskStates::save_record(std::uint64_t mixed, Bytes key) {
 }
 
 void DiskStates::drop_empty_versions() {
-  std::erase_if(content_.versions, [&](const auto& one) {
-    if (one.first == content_.now || one.second.records != 0) return false;
-    Buffer end;
-    put_index_key(one.first, 0, {}, index_key_);
-    put_index_key(one.first + 1, 0, {}, end);
+  Buffer end;
+  for (const SavedVersions::Id version : content_.versions.drop_empty()) {
+    disk_record::put_index_key(version, 0, {}, index_key_);
+    disk_record::put_index_key(version + 1, 0, {}, end);
     batch_->remove_range(index_key_, end);
-    return true;
-  });
+  }
   content_.database->write(*batch_);
 }
 
@@ -399,12 +338,13 @@ void DiskStates::take_over(KeyedStates& other) {
 
 void DiskStates::drop(GroupRange groups) {
   Buffer first;
-  put_record_key(std::uint64_t{groups.first} << (64 - groups_.bits()), {}, first);
+  disk_record::put_key(std::uint64_t{groups.first} << (64 - groups_.bits()), {}, first);
   Database::Iterator at(*content_.database);
-  for (at.seek(first); at.valid() && at.key().front() == record_mark; at.next()) {
-    if (groups_.group_of(number_at(at.key().subspan(1))) >= groups.end) break;
-    leave(number_at(at.value()));
-    if ((at.value()[number_bytes] & bit_state) != std::byte{0}) content_.size -= 1;
+  for (at.seek(first); at.valid() && at.key().front() == disk_record::mark; at.next()) {
+    if (groups_.group_of(disk_record::mixed_of(at.key())) >= groups.end) break;
+    const Head head = disk_record::head_of(at.value());
+    content_.versions.leave(head.version);
+    if (head.has_state) content_.size -= 1;
     batch_->remove(at.key());
     content_.database->write(*batch_);
   }

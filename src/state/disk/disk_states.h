@@ -4,13 +4,14 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/engine.h"
 #include "state/disk/database.h"
+#include "state/disk/disk_record.h"
+#include "state/disk/saved_versions.h"
 
 namespace piracema::state {
 
@@ -18,10 +19,8 @@ namespace piracema::state {
 /// them. They are saved and read as those in memory are, in the same form, so that a job can go on
 /// with the one from snapshots of the other.
 ///
-/// Two kinds of records: a key's, with its state and the number of its last write's *version*; and
-/// an index by version, so that a cut finds what has changed without a look at the rest. A cut
-/// begins a new version. Which file has what was written in a version is known of the version, so
-/// no record is written again because it was saved.
+/// Each record has the version of its last write, and there is an index by version (disk_record.h),
+/// so that a cut finds what has changed without a look at the rest.
 class DiskStates final : public StoredStates {
  public:
   /// `types` outlives it.
@@ -49,35 +48,18 @@ class DiskStates final : public StoredStates {
   void take_over(KeyedStates& from) override;
 
  private:
-  using VersionId = std::uint64_t;
-  /// What was written between two cuts, or is in one file that was read.
-  struct Version {
-    /// That has it; `none` until it is saved.
-    std::uint8_t file = saved_in::none;
-    /// Records that were written in it last.
-    std::uint64_t records = 0;
-  };
-  /// What a record begins with.
-  struct Head {
-    VersionId version = 0;
-    bool has_state = false;
-    /// A file may have something of this key.
-    bool ever = false;
-  };
+  using Head = disk_record::Head;
   /// All that it has, for who goes on with it.
   struct Content {
     std::unique_ptr<Database> database;
     GroupRange owned;
-    std::map<VersionId, Version> versions;
-    /// That what is written now is of.
-    VersionId now = 1;
-    VersionId next_version = 2;
+    SavedVersions versions;
     std::uint64_t size = 0;
     bool changed = true;
   };
   /// What a cut goes through: what was written in a version, of some groups.
   struct Stretch {
-    VersionId version;
+    SavedVersions::Id version;
     GroupRange groups;
   };
   struct Saving;
@@ -91,9 +73,7 @@ class DiskStates final : public StoredStates {
              Bytes state);
   void forget_record(std::uint64_t mixed, Bytes key, const Head& was);
   void enter(const std::optional<Head>& was, const Head& head);
-  void leave(VersionId version);
-  VersionId version_of(std::uint8_t file);
-  void replay_entry(const StateTypes::Entry& entry, VersionId version, bool is_file);
+  void replay_entry(const StateTypes::Entry& entry, SavedVersions::Id version, bool is_file);
   void save_record(std::uint64_t mixed, Bytes key);
   void drop_empty_versions();
   void drop(GroupRange groups);
