@@ -1,11 +1,10 @@
 #include "cluster/driver/agent_doors.h"
 
-#include "host/host_names.h"
-
 namespace piracema::cluster {
 
-Result<std::string> AgentDoors::facing(const std::string& host) {
-  const auto own = address_facing(host);
+Result<std::string> AgentDoors::facing(const HostOptions& host) {
+  if (host.here || one_for_all_) return door_.address();
+  const auto own = address_facing(host.address);
   if (!own) return own.error();
   std::string& where = where_[*own];
   if (where.empty()) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cluster/driver/door.h"
+#include "host/host_names.h"
 
 namespace piracema::cluster {
 
@@ -13,14 +14,16 @@ namespace piracema::cluster {
 /// and none where nobody needs it.
 class AgentDoors {
  public:
-  /// `door` outlives it, and listens.
-  explicit AgentDoors(Door& door) : door_(door) {}
+  /// `door` outlives it, and listens. `one_for_all`: where it was opened, as all have been told of
+  /// one of several coordinators.
+  AgentDoors(Door& door, bool one_for_all) : door_(door), one_for_all_(one_for_all) {}
 
-  /// ADDRESS:PORT for a host with that address. Errc::io without a way there.
-  Result<std::string> facing(const std::string& host);
+  /// ADDRESS:PORT for that host. Errc::io without a way there.
+  Result<std::string> facing(const HostOptions& host);
 
  private:
   Door& door_;
+  const bool one_for_all_;
   /// By our address.
   std::map<std::string, std::string> where_;
 };

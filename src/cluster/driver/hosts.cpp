@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "base/log.h"
@@ -21,11 +20,8 @@ constexpr std::chrono::seconds calls_within{10};
 constexpr int calls_of_a_term_bits = 16;
 // An agent whose remote shell has ended tells how its processes end, and leaves.
 constexpr std::chrono::seconds leaves_within{1};
-constexpr std::chrono::seconds pause_min{1}, pause_max{16};
 // Of a host whose agent was told to leave: by then it is gone, if it goes at all.
 constexpr std::chrono::minutes called_again_after{2};
-// Of an agent on this machine, which is only started again.
-constexpr std::chrono::milliseconds pause_min_here{10};
 // A host that is silent gets no processes; after this long its connection is given up, too.
 constexpr std::chrono::seconds silent_max{10};
 
@@ -38,12 +34,14 @@ Hosts::Hosts(net::Poller& poller, const JobOptions& options, std::string token, 
     : poller_(poller),
       options_(options),
       token_(std::move(token)),
-      door_(door),
       setup_for_(std::move(setup_for)),
       events_(std::move(events)),
-      agent_doors_(door),
-      staged_(options.agent, options.command.front()),
-      hosts_(options.hosts.size()) {}
+      agent_doors_(door, options.leading != nullptr),
+      staged_(options.agent, options.command.front()) {
+  for (const HostOptions& host : options.hosts) {
+    hosts_.emplace_back(HostStanding(host.here, HostStanding::Known::expected));
+  }
+}
 
 Hosts::~Hosts() {
   if (next_pulse_) poller_.cancel(*next_pulse_);
@@ -62,12 +60,7 @@ Result<Done> Hosts::open_doors() {
 }
 
 Result<Done> Hosts::open_door_to(std::size_t number) {
-  // One of several coordinators is where all have been told that it is.
-  if (is_here(number) || options_.leading != nullptr) {
-    hosts_[number].coordinator = door_.address();
-    return Done{};
-  }
-  auto where = agent_doors_.facing(options_.hosts[number].address);
+  auto where = agent_doors_.facing(options_.hosts[number]);
   if (!where) return where.error();
   hosts_[number].coordinator = *std::move(where);
   return Done{};
@@ -94,11 +87,9 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
     host.attempt = static_cast<std::uint32_t>(term) << calls_of_a_term_bits;
-    // It was there, or else the job would not have begun.
-    host.known = Known::been_up;
-    host.former = Former::awaited;
+    host.standing.await_former();
     set_timer(host, until - now(), [this, number] {
-      hosts_[number].former = Former::none;
+      hosts_[number].standing.give_up_former();
       if (!is_wanted(number)) return;
       if (auto called = call(number); !called) call_later(number);
     });
@@ -108,7 +99,7 @@ Result<Done> Hosts::wait_for_all(Time until, std::uint64_t term) {
 
 bool Hosts::all_came_back() const {
   return std::all_of(hosts_.begin(), hosts_.end(),
-                     [](const Host& host) { return host.former == Former::came_back; });
+                     [](const Host& host) { return host.standing.former_came(); });
 }
 
 Result<Done> Hosts::call(std::size_t number) {
@@ -165,7 +156,7 @@ void Hosts::agent_told(std::size_t number) {
 
 Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Line line) {
   const bool expected = hello.host < hosts_.size() && !hosts_[hello.host].line &&
-                        (hosts_[hello.host].former == Former::awaited ||
+                        (hosts_[hello.host].standing.awaits_former() ||
                          (hosts_[hello.host].call && hosts_[hello.host].attempt == hello.attempt));
   if (!expected || leaving_) {
     // It would look for another coordinator for a while, and there is none.
@@ -174,8 +165,8 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
   }
   auto events = welcome(hello.host, std::move(line));
   Host& host = hosts_[hello.host];
-  if (host.former == Former::awaited) {
-    host.former = Former::came_back;
+  if (host.standing.awaits_former()) {
+    host.standing.former_comes();
     events_.came_back(hello.host, hello.running);
   }
   return events;
@@ -184,11 +175,9 @@ Result<net::Connection::Events> Hosts::joined(const AgentHello& hello, Door::Lin
 net::Connection::Events Hosts::welcome(std::size_t number, Door::Line line) {
   Host& host = hosts_[number];
   set_timer(host, calls_within, [this, number] { lose(number, "its agent does not get ready"); });
-  host.agent = Agent::preparing;
-  host.leaving = false;
+  host.standing.agent_comes(now());
   host.line = std::move(line);
-  host.heard_at = now();
-  host.output_taken = 0;
+  host.output.begin_anew();
   send(number, ToAgent(setup_for_(number, host.coordinator)));
   return {.received = [this, number](const wire::Frame& frame) { hear(number, frame); },
           .lost = [this, number](const Error& why) { line_ended(number, why.message); }};
@@ -208,15 +197,15 @@ void Hosts::hear(std::size_t number, const wire::Frame& frame) {
   const auto message = from_agent(frame);
   if (!message) return lose(number, message.error().message);
   Host& host = hosts_[number];
-  host.heard_at = now();
+  host.standing.heard(now());
   // Nobody asks the one that we have started ourselves.
   if (std::holds_alternative<AgentHello>(*message)) return;
   if (const auto* agent = std::get_if<AgentReady>(&*message)) {
     ready(number, agent->why_not);
   } else if (const auto* output = std::get_if<Output>(&*message)) {
-    take_output(host, *output);
+    host.output.take(output->text, options_.output_to_error ? STDERR_FILENO : STDOUT_FILENO);
   } else if (std::holds_alternative<Leaving>(*message)) {
-    if (std::exchange(host.leaving, true)) return;
+    if (!host.standing.told_to_leave()) return;
     log(Level::info, concat(described(options_.hosts[number]), " may be gone soon"));
     if (events_.leaving) events_.leaving(number);
   } else {
@@ -228,28 +217,17 @@ void Hosts::hear(std::size_t number, const wire::Frame& frame) {
 // away; it may be mounted again.
 void Hosts::ready(std::size_t number, const std::string& why_not) {
   Host& host = hosts_[number];
-  if (host.agent == Agent::up) return;
+  if (host.standing.is_up()) return;
   if (!why_not.empty()) return lose(number, why_not);
   if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
-  if (host.agent != Agent::sent_away) host.agent = Agent::up;
-  host.pause = {};
-  const Known known = std::exchange(host.known, Known::been_up);
+  host.pause.begin_anew();
+  using Known = HostStanding::Known;
+  const Known known = host.standing.agent_ready();
   if (known != Known::expected) {
     const char* const how = known == Known::added ? " is there" : " is back";
     log(Level::info, concat(described(options_.hosts[number]), how));
   }
   events_.up(number);
-}
-
-// As if they wrote to it themselves.
-void Hosts::take_output(Host& host, const Output& output) {
-  const int to = options_.output_to_error ? STDERR_FILENO : STDOUT_FILENO;
-  for (std::size_t at = 0; at < output.text.size();) {
-    const ssize_t count = ::write(to, output.text.data() + at, output.text.size() - at);
-    if (count < 0 && errno != EINTR) break;
-    if (count > 0) at += static_cast<std::size_t>(count);
-  }
-  host.output_taken += output.text.size();
 }
 
 void Hosts::pulse() {
@@ -262,14 +240,14 @@ void Hosts::pulse() {
       events_.coordinators ? events_.coordinators() : std::vector<std::string>();
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
-    if (stopped > interval) host.heard_at += stopped;
-    host.steadiness.look(now(), can_start(number));
+    if (stopped > interval) host.standing.nobody_listened(stopped);
+    host.standing.look(now(), options_.settings);
     if (!host.line) continue;
-    if (is_up(number) && now() - host.heard_at > silent) {
+    if (is_up(number) && host.standing.silent_for(now()) > silent) {
       if (events_.may_send_away && !events_.may_send_away()) return;
       lose(number, concat("it was silent for ", silent / std::chrono::seconds(1), " s"));
     } else {
-      send(number, ToAgent(Pulse{host.output_taken, coordinators}));
+      send(number, ToAgent(Pulse{host.output.bytes(), coordinators}));
     }
   }
   next_pulse_ = poller_.at(now() + interval, [this] { pulse(); });
@@ -280,64 +258,36 @@ void Hosts::send(std::size_t number, const ToAgent& message) {
 }
 
 bool Hosts::all_up() const {
-  for (std::size_t number = 0; number < hosts_.size(); ++number) {
-    if (!is_up(number) && is_wanted(number) && hosts_[number].known != Known::added) return false;
-  }
-  return true;
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+    const HostStanding& one = host.standing;
+    return one.is_up() || !one.is_wanted() || one.known() == HostStanding::Known::added;
+  });
 }
 
-const char* Hosts::state_of(std::size_t number) const {
-  const Host& host = hosts_[number];
-  if (is_draining(number)) return is_up(number) ? "draining" : "drained";
-  if (is_up(number)) return is_silent(number) ? "silent" : "here";
-  return host.known == Known::been_up ? "lost" : "called";
-}
-
-// What is here is busy, or stopped, and takes what it is told when it goes on.
-bool Hosts::can_start(std::size_t number) const {
-  return is_up(number) && !is_draining(number) && (is_here(number) || was_just_heard(number));
-}
-
-// Sooner than a worker there is given up: its successor is not to be sent after it.
-bool Hosts::was_just_heard(std::size_t number) const {
-  return now() - hosts_[number].heard_at < 3 * options_.settings.heartbeat_interval;
-}
-
-bool Hosts::is_silent(std::size_t number) const {
-  return is_up(number) && now() - hosts_[number].heard_at > 2 * options_.settings.heartbeat_timeout;
-}
-
-// ---- how hosts are lost, called again, and left
-// --------------------------------------------------
+// ---- how hosts are lost, called again, and left -------------------------------------------------
 
 // The agent ends with it, or has, and tells until then how its processes end.
 void Hosts::call_ended(std::size_t number, const std::string& how) {
   Host& host = hosts_[number];
   if (leaving_) return drop_call(host);
-  if (!host.line || host.over == Over::line) return lose(number, how);
+  if (!host.line || host.standing.has_line_ended()) return lose(number, how);
   // Then it has only ended what had called the agent, which outlives it.
   if (options_.keep_workers.count() != 0 && !is_here(number)) return drop_call(host);
-  begins_to_end(host);
-  if (is_here(number)) {
-    host.over = Over::process;
-    host.how_it_ended = how;
-  }
+  host.standing.begin_to_end();
+  if (is_here(number)) host.standing.process_ended(how);
   set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
 }
 
 // Of an agent on this machine, and of one that leaves, the end of its process follows at once.
 void Hosts::line_ended(std::size_t number, const std::string& how) {
   Host& host = hosts_[number];
-  const bool has_process = is_here(number) || host.agent == Agent::sent_away;
+  const bool has_process = is_here(number) || host.standing.was_sent_away();
   if (!has_process || !host.call || leaving_) return lose(number, how);
-  if (host.over == Over::process) return lose(number, std::string(host.how_it_ended));
-  begins_to_end(host);
-  host.over = Over::line;
+  if (host.standing.has_process_ended()) {
+    return lose(number, std::string(host.standing.how_process_ended()));
+  }
+  host.standing.line_ended();
   set_timer(host, leaves_within, [this, number, how] { lose(number, how); });
-}
-
-void Hosts::begins_to_end(Host& host) {
-  if (host.agent != Agent::sent_away) host.agent = Agent::ending;
 }
 
 void Hosts::lose(std::size_t number, const std::string& why) {
@@ -345,18 +295,18 @@ void Hosts::lose(std::size_t number, const std::string& why) {
   const HostOptions& options = options_.hosts[number];
   const bool had_agent = host.line != nullptr;
   if (host.line) std::exchange(host.line, nullptr)->close();
-  const Agent agent = std::exchange(host.agent, Agent::none);
-  host.over = Over::nothing;
+  const bool was_sent_away = host.standing.agent_lost();
   if (leaving_) return;  // Its shell has yet to remove what it has made.
   drop_call(host);
-  if (agent == Agent::sent_away) return has_left(number);
-  if (host.known != Known::been_up) {
+  if (was_sent_away) return has_left(number);
+  const HostStanding::Known known = host.standing.known();
+  if (known != HostStanding::Known::been_up) {
     const std::string where = options.named_at.empty()
                                   ? options.name
                                   : concat(options.named_at, ": host '", options.name, "'");
     const std::string cannot = concat(where, " cannot be used: ", why);
-    if (host.known == Known::expected) return events_.unreachable({Errc::config, cannot});
-    log(host.pause == Time{} ? Level::warning : Level::debug, cannot);
+    if (known == HostStanding::Known::expected) return events_.unreachable({Errc::config, cannot});
+    log(host.pause.is_first() ? Level::warning : Level::debug, cannot);
     return call_later(number);
   }
   const std::string loss = concat(described(options), " was lost: ", why);
@@ -367,14 +317,14 @@ void Hosts::lose(std::size_t number, const std::string& why) {
 
 void Hosts::want(std::size_t number, bool wanted) {
   Host& host = hosts_[number];
-  if (std::exchange(host.wanted, wanted) == wanted || !wanted) return;
-  host.pause = {};
+  if (!host.standing.want(wanted)) return;
+  host.pause.begin_anew();
   if (!host.call && !host.line) call_later(number);
 }
 
 void Hosts::let_leave(std::size_t number) {
   Host& host = hosts_[number];
-  if (!host.line || std::exchange(host.agent, Agent::sent_away) == Agent::sent_away) return;
+  if (!host.line || !host.standing.send_away()) return;
   send(number, ToAgent(Leave{}));
 }
 
@@ -383,7 +333,7 @@ void Hosts::has_left(std::size_t number) {
   Host& host = hosts_[number];
   const std::string left = concat(described(options_.hosts[number]), " is drained");
   log(Level::info, left);
-  call_later(number, host.leaving ? Time(called_again_after) : Time{});
+  call_later(number, host.standing.was_told_to_leave() ? Time(called_again_after) : Time{});
   events_.lost(number, left);
 }
 
@@ -395,10 +345,9 @@ void Hosts::drop_call(Host& host) {
 void Hosts::call_later(std::size_t number, Time pause) {
   Host& host = hosts_[number];
   if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
-  const Time least = is_here(number) ? Time(pause_min_here) : Time(pause_min);
-  host.pause = std::clamp<Time>(2 * host.pause, least, pause_max);
-  if (!host.wanted) return;
-  set_timer(host, std::max(pause, host.pause), [this, number] {
+  pause = std::max(pause, host.pause.next(is_here(number)));
+  if (!host.standing.is_wanted()) return;
+  set_timer(host, pause, [this, number] {
     if (auto called = call(number); !called) call_later(number);
   });
 }
@@ -422,7 +371,8 @@ void Hosts::leave() {
   for (std::size_t number = 0; number < hosts_.size(); ++number) {
     Host& host = hosts_[number];
     if (host.timer) poller_.cancel(*std::exchange(host.timer, std::nullopt));
-    if (host.line && is_up(number) && was_just_heard(number)) {
+    const bool hears = is_up(number) && host.standing.was_just_heard(now(), options_.settings);
+    if (host.line && hears) {
       send(number, ToAgent(Leave{}));
     } else {
       host.call.reset();

@@ -7,14 +7,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "cluster/driver/agent_doors.h"
+#include "cluster/driver/call_pause.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
+#include "cluster/driver/host_standing.h"
 #include "cluster/driver/staged_program.h"
-#include "cluster/driver/steadiness.h"
+#include "cluster/driver/taken_output.h"
 #include "host/agent_call.h"
 #include "host/agent_messages.h"
 #include "loop/poller.h"
@@ -61,36 +64,45 @@ class Hosts {
   bool all_came_back() const;
   /// But for those that were added, and those that are not wanted.
   bool all_up() const;
-  bool is_up(std::size_t host) const { return hosts_[host].agent == Agent::up; }
+  bool is_up(std::size_t host) const { return hosts_[host].standing.is_up(); }
 
   /// One more, the last of the options, which is not called yet.
-  void add() { hosts_.emplace_back().known = Known::added; }
+  void add() {
+    hosts_.emplace_back(
+        HostStanding(options_.hosts[hosts_.size()].here, HostStanding::Known::added));
+  }
   /// One that cannot be reached is called again.
   void call_added(std::size_t host);
   /// Whether the job is to use the host.
   void want(std::size_t host, bool wanted);
   /// For people, as HostStatus has it.
-  const char* state_of(std::size_t host) const;
-  bool is_wanted(std::size_t host) const { return hosts_[host].wanted; }
+  const char* state_of(std::size_t host) const {
+    return hosts_[host].standing.name(now(), options_.settings);
+  }
+  bool is_wanted(std::size_t host) const { return hosts_[host].standing.is_wanted(); }
   /// It is not, or its agent was told to leave: nothing is started there, and what runs there is to
   /// go elsewhere.
-  bool is_draining(std::size_t host) const { return !hosts_[host].wanted || hosts_[host].leaving; }
+  bool is_draining(std::size_t host) const { return hosts_[host].standing.is_draining(); }
   /// It is draining, and has no agent any more, as far as is known.
   bool is_left(std::size_t host) const {
     const Host& one = hosts_[host];
-    return is_draining(host) && !one.line && !one.call && one.former != Former::awaited;
+    return is_draining(host) && !one.line && !one.call && !one.standing.awaits_former();
   }
   /// Nothing of the job is there any more, or it cannot go elsewhere: its agent leaves, with all
   /// that it has. One that is wanted is called again, much later if its agent was told to leave.
   void let_leave(std::size_t host);
   /// It is up, but nothing was heard of it for some time.
-  bool is_silent(std::size_t host) const;
+  bool is_silent(std::size_t host) const {
+    return hosts_[host].standing.is_silent(now(), options_.settings);
+  }
   /// It is up, and was heard a moment ago if it is another machine.
-  bool can_start(std::size_t host) const;
+  bool can_start(std::size_t host) const {
+    return hosts_[host].standing.can_start(now(), options_.settings);
+  }
   /// It can, and has been heard for some time without a gap: longer, the more gaps there were. So
   /// what runs elsewhere meanwhile may go back to it.
   bool is_steady(std::size_t host) const {
-    return can_start(host) && hosts_[host].steadiness.is_steady(now());
+    return hosts_[host].standing.is_steady(now(), options_.settings);
   }
 
   void start(std::size_t host, const StartProcess& what) { send(host, ToAgent(what)); }
@@ -111,45 +123,17 @@ class Hosts {
   void end_all();
 
  private:
-  /// What is known of a host from before.
-  enum class Known {
-    expected,  ///< It was never up, and the job does not begin without it.
-    added,     ///< It was never up, and the job has begun without it.
-    been_up,
-  };
-  /// The agent that the coordinator before has called there.
-  enum class Former { none, awaited, came_back };
-  /// The agent that is connected.
-  enum class Agent {
-    none,
-    preparing,  ///< It was told what it will start, and has yet to say that it can.
-    up,
-    ending,     ///< Its connection or its process is over, and what is left of it may still speak.
-    sent_away,  ///< We have told it to leave.
-  };
-  /// Of an agent whose process we see: the one has ended, and the other has yet to.
-  enum class Over { nothing, line, process };
-
   struct Host {
+    explicit Host(HostStanding at_first) : standing(std::move(at_first)) {}
+
+    HostStanding standing;
     std::unique_ptr<AgentCall> call;
     Door::Line line;
     /// Where it reaches the coordinator.
     std::string coordinator;
     std::uint32_t attempt = 0;
-    Known known = Known::expected;
-    Former former = Former::none;
-    Agent agent = Agent::none;
-    Over over = Over::nothing;
-    /// The process.
-    std::string how_it_ended;
-    /// By the job.
-    bool wanted = true;
-    /// Its agent was told to, there.
-    bool leaving = false;
-    Time heard_at{};
-    Steadiness steadiness;
-    std::uint64_t output_taken = 0;
-    Time pause{};
+    TakenOutput output;
+    CallPause pause;
     std::optional<net::Poller::Timer> timer;
   };
 
@@ -159,15 +143,12 @@ class Hosts {
   Result<Done> start_here(std::size_t number, std::string first_line);
   Result<Done> bring_there(std::size_t number, std::string first_line);
   net::Connection::Events welcome(std::size_t number, Door::Line line);
-  bool was_just_heard(std::size_t number) const;
-  bool is_here(std::size_t number) const { return options_.hosts[number].here; }
+  bool is_here(std::size_t number) const { return hosts_[number].standing.is_here(); }
   void agent_told(std::size_t number);
   void call_ended(std::size_t number, const std::string& how);
   void line_ended(std::size_t number, const std::string& how);
   void hear(std::size_t number, const wire::Frame& frame);
   void ready(std::size_t number, const std::string& why_not);
-  void take_output(Host& host, const Output& output);
-  static void begins_to_end(Host& host);
   void lose(std::size_t number, const std::string& why);
   void has_left(std::size_t number);
   void drop_call(Host& host);
@@ -180,7 +161,6 @@ class Hosts {
   net::Poller& poller_;
   const JobOptions& options_;
   const std::string token_;
-  Door& door_;
   const SetupFor setup_for_;
   const Events events_;
   AgentDoors agent_doors_;
