@@ -1,7 +1,6 @@
 #include "council/council.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/crypto.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "council/group_configuration.h"
 #include "host/coordinator_file.h"
-#include "smr/link/crypto.h"
 #include "store/disk/file_lock.h"
 #include "store/open_store.h"
 
@@ -25,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds look_every{250}, ask_every{1'000};
+constexpr milliseconds look_every{250};
 // For the group to be without one whose seat was given away; until then it counts there.
 constexpr milliseconds group_follows_within{30'000};
 
@@ -68,59 +65,35 @@ Council::Council(Seat seat, std::string snapshots)
       state_(seat_.first) {}
 
 Result<Done> Council::start(const cluster::JobOptions& job, const std::vector<std::string>& words) {
-  prepare_crypto();
-  const auto configuration = group_configuration(seat_, seat_.members);
-  if (!configuration) return configuration.error();
-  smr::KeyPair::Seed seed, administrator;
-  if (!smr::from_hex(seat_.seed, seed.data(), seed.size()) ||
-      !smr::from_hex(seat_.administrator, administrator.data(), administrator.size())) {
-    return Error{Errc::config, "the seat of a coordinator has no key"};
-  }
-  std::error_code none;
-  std::string folder = (std::filesystem::temp_directory_path(none) / "piracema-council-XXXXXX");
-  if (none || ::mkdtemp(folder.data()) == nullptr) {
-    return Error{Errc::io, with_errno(concat("a folder for a coordinator: ", folder))};
-  }
-  folder_ = folder;
-  const std::string key_file = folder_ + "/administrator";
-  if (auto written = smr::write_key(key_file, smr::KeyPair(administrator)); !written) {
-    return written;
-  }
-  auto node = smr::ReplicaNode::start(*configuration,
-                                      {.id = seat_.own().id,
-                                       .key = smr::KeyPair(seed),
-                                       .directory = folder_ + "/replica",
-                                       .first_start = true,
-                                       .leads =
-                                           [this](std::uint64_t term) {
-                                             leads_ = term + 1;
-                                             poller_.post([] {});
-                                           },
-                                       .leads_no_longer =
-                                           [this] {
-                                             leads_ = 0;
-                                             line_->let_go();
-                                             at_work_.depose();
-                                           },
-                                       .applied = [this](std::uint64_t) { applied(); },
-                                       .operation_timeout = operation_timeout},
-                                      state_);
-  if (!node) return node.error();
-  node_ = *std::move(node);
-  group_ = std::make_unique<Group>(*node_);
-  line_ = std::make_unique<GroupLine>(*group_);
-  thread_ = std::thread([this] {
-    const auto done = node_->run();
-    // It ends by itself, and well, when the group is without it.
-    poller_.post([this, done] {
-      if (!done) failure_ = done.error();
-      if (done) replaced();
-    });
-    at_work_.depose();
-  });
+  auto replica = OwnReplica::open(seat_, state_,
+                                  {.leads =
+                                       [this](std::uint64_t term) {
+                                         leads_ = term + 1;
+                                         poller_.post([] {});
+                                       },
+                                   .leads_no_longer =
+                                       [this] {
+                                         leads_ = 0;
+                                         line_->let_go();
+                                         at_work_.depose();
+                                       },
+                                   .applied = [this] { applied(); },
+                                   .ended =
+                                       [this](const Result<Done>& done) {
+                                         // By itself, and well, when the group is without it.
+                                         poller_.post([this, done] {
+                                           if (!done) failure_ = done.error();
+                                           if (done) replaced();
+                                         });
+                                         at_work_.depose();
+                                       }});
+  if (!replica) return replica.error();
+  replica_ = *std::move(replica);
+  line_ = std::make_unique<GroupLine>(*replica_);
+  replica_->begin();
   replacer_ = std::make_unique<Replacer>(
-      seat_, Replacer::Job{.words = words, .hosts = job.hosts, .key_file = key_file}, state_,
-      *group_, at_work_, leads_);
+      seat_, Replacer::Job{.words = words, .hosts = job.hosts, .key_file = replica_->key_file()},
+      state_, *replica_, at_work_, leads_);
   // One that comes later has nobody to tell until it is a member.
   if (seat_.own().id < seat_.first.size()) hear_signals();
   return Done{};
@@ -129,11 +102,7 @@ Result<Done> Council::start(const cluster::JobOptions& job, const std::vector<st
 Council::~Council() {
   replacer_.reset();
   signal_line_.reset();
-  if (node_) node_->stop();
-  if (thread_.joinable()) thread_.join();
-  node_.reset();
-  std::error_code ignored;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  replica_.reset();
 }
 
 // Signals that others were given are whose who leads. On the replica's thread.
@@ -153,7 +122,7 @@ void Council::applied() {
 cluster::JobReport Council::run(const cluster::JobOptions& options,
                                 cluster::JobObserver& observer) {
   keep_ = options.keep_workers;
-  looked_at_ = now();
+  majority_.was_busy(now());
   while (!ended_) {
     look();
     if (ended_) break;
@@ -168,10 +137,8 @@ cluster::JobReport Council::run(const cluster::JobOptions& options,
 
 // What this one does while it does not lead.
 void Council::look() {
-  // After a pause of this process others have not had their say yet.
   const Time time = now();
-  const Time pause = time - std::exchange(looked_at_, time);
-  if (asked_at_ && pause > 4 * look_every) *asked_at_ += pause;
+  majority_.look(time);
   if (failure_) {
     ended_ = ended(3, concat("coordinator ", number(), ": ", failure_->message));
     return;
@@ -185,7 +152,7 @@ void Council::look() {
   if (!standing.has(seat_.own().id) && standing.next_id > seat_.own().id) return has_no_seat();
   if (standing.begun) share_lock();
   ping();
-  if (!asked_at_ || time - *asked_at_ < operation_timeout) return;
+  if (majority_.open_for(time) < operation_timeout) return;
   // Those who could tell that it is over may be gone.
   look_into_file();
   if (!leader_) ask_who_leads();
@@ -196,23 +163,21 @@ void Council::look() {
                                "until one does, for ",
                                keep_.count(), " ms at most; workers go on meanwhile"));
   }
-  if (time - *asked_at_ < keep_) return;
+  if (majority_.open_for(time) < keep_) return;
   ended_ = ended(4, concat("no majority of the ", count(), " coordinators has answered for ",
                            human_seconds(std::chrono::duration<double>(keep_).count()),
                            "; go on with --resume once the workers have ended"));
 }
 
 void Council::ping() {
-  if (now() < ask_at_) return;
-  ask_at_ = now() + ask_every;
-  if (!asked_at_) asked_at_ = now();
+  if (!majority_.asks(now())) return;
   const Buffer operation = encode(Operation(Ping{seat_.own().id}));
-  group_->invoke_ordered(operation, [this](const Result<Buffer>& said) {
+  replica_->invoke_ordered(operation, [this](const Result<Buffer>& said) {
     if (!said) return;
     const auto answer = decode_answer(*said);
     poller_.post([this, is_member = answer && answer->verdict == Verdict::done] {
       if (!is_member) return has_no_seat();
-      asked_at_.reset();
+      majority_.answered();
       leader_.reset();
       hear_signals();
       if (std::exchange(warned_, false)) {
@@ -230,7 +195,7 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   const auto claimed =
       line_->ask(Claim{lead_, seat_.own().id, static_cast<std::uint64_t>(::getpid()), wall_ms()});
   // This process was not stopped meanwhile: one that leads and is alone would wait for ever.
-  looked_at_ = now();
+  majority_.was_busy(now());
   // Where no majority answers what has come meanwhile is looked at, and it is asked again.
   if (!claimed) {
     for (const Time until = now() + look_every; !ended_ && now() < until;) {
@@ -239,7 +204,7 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
     return;
   }
   if (claimed->verdict != Verdict::done) return poller_.run_once(milliseconds(10));
-  asked_at_.reset();
+  majority_.answered();
   leader_.reset();
 
   cluster::Leading leading{
@@ -287,7 +252,7 @@ void Council::lead(const cluster::JobOptions& options, cluster::JobObserver& obs
   }
   observer.leads(number(), count(), claimed->left.has_value());
   auto report = cluster::run_job(mine, observer);
-  looked_at_ = now();
+  majority_.was_busy(now());
   if (!leading.may_try_again) store_silent_since_.reset();
   if (leading.deposed) {
     observer.follows(number(), count());
@@ -373,7 +338,7 @@ void Council::signalled(int number) {
   const auto meaning = stop_signals_.take(number, now());
   if (meaning == cluster::StopSignals::Meaning::nothing_new) return;
   if (meaning == cluster::StopSignals::Meaning::end_at_once &&
-      (asked_at_ || !state_.standing().begun)) {
+      (majority_.is_open() || !state_.standing().begun)) {
     ended_ = ended(128 + number, "ended at once by a signal");
     return;
   }
@@ -383,7 +348,7 @@ void Council::signalled(int number) {
 }
 
 void Council::order(const Signalled& signalled) {
-  group_->invoke_ordered(encode(Operation(signalled)), [](const Result<Buffer>&) {});
+  replica_->invoke_ordered(encode(Operation(signalled)), [](const Result<Buffer>&) {});
 }
 
 void Council::hear_signals() {
@@ -399,7 +364,7 @@ void Council::told(const Signalled& signalled) {
   poller_.post([this, number = static_cast<int>(signalled.number)] {
     const auto meaning = stop_signals_.take(number, now());
     if (meaning != cluster::StopSignals::Meaning::end_at_once || leads_ != 0) return;
-    if (asked_at_ || !state_.standing().begun) {
+    if (majority_.is_open() || !state_.standing().begun) {
       ended_ = ended(128 + number, "ended at once by a signal");
     }
   });

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <piracema/error.h>
-#include <piracema/smr/invoker.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cluster/driver/driver.h"
@@ -18,11 +16,12 @@
 #include "council/group_log.h"
 #include "council/group_state.h"
 #include "council/leader_line.h"
+#include "council/majority_watch.h"
+#include "council/own_replica.h"
 #include "council/replacer.h"
 #include "council/seats.h"
 #include "council/signal_line.h"
 #include "loop/poller.h"
-#include "smr/replica/replica_node.h"
 
 namespace piracema::council {
 
@@ -62,21 +61,6 @@ class Council {
   void replaced();
   bool waits_for_store(const cluster::JobReport& report);
 
-  /// What this process asks its replica for.
-  class Group final : public smr::Invoker {
-   public:
-    explicit Group(smr::ReplicaNode& node) : node_(node) {}
-    void invoke_ordered(Bytes operation, Callback done) override {
-      node_.invoke(true, operation, std::move(done));
-    }
-    void invoke_unordered(Bytes operation, Callback done) override {
-      node_.invoke(false, operation, std::move(done));
-    }
-
-   private:
-    smr::ReplicaNode& node_;
-  };
-
   std::uint32_t number() const { return seat_.number + 1; }
   std::uint32_t count() const { return static_cast<std::uint32_t>(seat_.members.size()); }
 
@@ -86,12 +70,9 @@ class Council {
   cluster::Signals signals_;
   cluster::StopSignals stop_signals_;
   GroupState state_;
-  std::string folder_;
-  std::unique_ptr<smr::ReplicaNode> node_;
-  std::unique_ptr<Group> group_;
+  std::unique_ptr<OwnReplica> replica_;
   std::unique_ptr<GroupLine> line_;
   cluster::CoordinatorAtWork at_work_;
-  std::thread thread_;
   /// Belongs to the replica's thread.
   std::size_t signals_seen_ = 0;
   bool begun_ = false, has_claimed_ = false;
@@ -99,9 +80,7 @@ class Council {
   std::atomic<std::uint64_t> leads_ = 0;
   Lead lead_;
   Fd lock_;
-  /// Whether a majority answers: since when one is asked that has not, and when it is asked next.
-  std::optional<Time> asked_at_;
-  Time ask_at_{}, looked_at_{};
+  MajorityWatch majority_;
   std::optional<Time> without_seat_since_;
   bool warned_ = false;
   /// While none does.
