@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/testing.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
@@ -22,6 +25,7 @@ struct Launching {
   std::vector<Error> failures;
   std::vector<HostsOfJob> hosts;
   bool is_over = false;
+  int asked_if_over = 0;
   Time time{};
   Crew crew{poller,
             {.exited = [this](const Exited&, const Exit& exit) { exits.push_back(exit); },
@@ -48,7 +52,11 @@ struct Launching {
                          .moves_wished = [](const std::vector<Slot>&, bool) {},
                          .hosts_change = [this](HostsOfJob now) { hosts.push_back(now); },
                          .still_coordinates = [] { return true; },
-                         .is_over = [this] { return is_over; },
+                         .is_over =
+                             [this] {
+                               asked_if_over += 1;
+                               return is_over;
+                             },
                          .time = [this] { return time; }});
     const Doorway doorway{door->address(), std::string(32, 'a'), ""};
     REQUIRE(launcher->begin(doorway, *door, JobMetadata(options.settings), snapshots, nullptr));
@@ -174,4 +182,22 @@ TEST_CASE("a world whose mpirun is not there fails the job") {
   launcher.start({0, 0});
   launcher.start({1, 0});
   CHECK(job.failures.size() == 1);
+}
+
+TEST_CASE("hosts that are listed before the job begins are told when it does") {
+  const testing::ScratchDirectory scratch;
+  Launching job;
+  job.options.hosts = {{.name = "h", .address = "127.0.0.1", .here = true}};
+  job.options.host_of_slot = {0, 0};
+  job.options.command = {"/bin/true"};
+  job.options.agent = "/bin/true";
+  job.options.watched_hostfile = scratch.path() + "/hosts";
+  std::ofstream(job.options.watched_hostfile) << "h\n";
+  Launcher& launcher = job.begin();
+  while (job.asked_if_over == 0) job.poller.run_once(std::chrono::seconds(10));
+  CHECK(job.hosts.empty());
+  launcher.job_begins();
+  REQUIRE(job.hosts.size() == 1);
+  CHECK(job.hosts[0].hosts.size() == 1);
+  CHECK(job.hosts[0].home_of_slot == std::vector<std::uint32_t>{0, 0});
 }
