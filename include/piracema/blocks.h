@@ -1,6 +1,9 @@
 #pragma once
 
+#include <piracema/detail/assembly.h>
+#include <piracema/detail/block_source.h>
 #include <piracema/detail/callable.h>
+#include <piracema/detail/items_of_blocks.h>
 #include <piracema/detail/operators_of_blocks.h>
 #include <piracema/graph.h>
 

@@ -1,216 +1,24 @@
 #pragma once
 
-#include <piracema/detail/assembly.h>
+#include <piracema/detail/block_operator.h>
 #include <piracema/detail/callable.h>
+#include <piracema/detail/items_of_blocks.h>
 #include <piracema/detail/keyed_code.h>
-#include <piracema/detail/restored.h>
-#include <piracema/detail/state_layout.h>
-#include <piracema/graph.h>
 #include <piracema/operator.h>
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <typeinfo>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace piracema::detail {
 
 using namespace engine;
-
-template <class T>
-std::string name_of_type() {
-  return demangle(typeid(T).name());
-}
-
-template <class In, class KeyOf>
-Router key_router(KeyOf key_of) {
-  using Key = std::decay_t<decltype(key_of(std::declval<const In&>()))>;
-  return [key_of](const void* item) -> std::uint64_t {
-    return KeyHash<Key>::of(key_of(*static_cast<const In*>(item)));
-  };
-}
-template <class In, class Route>
-Router number_router(Route route) {
-  return [route](const void* item) {
-    return static_cast<std::uint64_t>(route(*static_cast<const In*>(item)));
-  };
-}
-
-/// The item in `bytes`, which lie in `batch`: with their memory where it may be handed over.
-template <class In>
-In item_of(Batch& batch, Bytes bytes) {
-  if constexpr (HandedOver<In>) {
-    if (bytes.size() == batch.data.size()) return Codec<In>::take_over(std::move(batch.data));
-  }
-  return Codec<In>::decode(bytes);
-}
-
-/// What items of this type are, as `Codec` writes them: Operator::layout_of_items.
-template <class T>
-std::string layout_of_encoded() {
-  StateLayout layout;
-  layout.encoded<T>();
-  return layout.text();
-}
-
-/// Calls `use` with the item: without a copy where it lies in `bytes` as it would in memory.
-template <class In, class Use>
-void with_item(Batch& batch, Bytes bytes, const Use& use) {
-  if constexpr (requires { Codec<In>::as_in_memory; }) {
-    if (bytes.size() != sizeof(In)) wrong_size(sizeof(In), bytes.size());
-    // What was copied into a Buffer as bytes is an object there (C++20, [intro.object]/10).
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(In) == 0) {
-      return use(*std::launder(reinterpret_cast<const In*>(bytes.data())));
-    }
-  }
-  use(item_of<In>(batch, bytes));
-}
-
-/// A state as it is taken over: says how far that is.
-class StateReader : public BufferReader {
- public:
-  using BufferReader::BufferReader;
-  ~StateReader() override { note_restored(unsaid_); }
-
- private:
-  std::streamsize xsgetn(char* to, std::streamsize count) override {
-    unsaid_ += static_cast<std::size_t>(count);
-    if (unsaid_ >= said_each) note_restored(std::exchange(unsaid_, 0));
-    return BufferReader::xsgetn(to, count);
-  }
-
-  static constexpr std::size_t said_each = std::size_t{16} << 10;
-  std::size_t unsaid_ = 0;
-};
-
-/// What all blocks have in common: their code, and its hooks as far as it has them.
-template <class F>
-class BlockOperator : public Operator {
- public:
-  explicit BlockOperator(const F& code) : code_(code) {}
-
-  void open(const Context& context) override {
-    if constexpr (requires { code_.start(context); }) code_.start(context);
-  }
-  void save(Buffer& out) override {
-    if constexpr (Positioned<F>) {
-      Codec<std::decay_t<decltype(code_.position())>>::encode(code_.position(), out);
-    } else if constexpr (Archived<F>) {
-      // Not by Codec<F>, which copies what is trivially copyable: `serialize` names the state.
-      BufferWriter writer(out);
-      std::ostream stream(&writer);
-      cereal::BinaryOutputArchive archive(stream);
-      archive(code_);
-    }
-  }
-  void load(Bytes in) override {
-    if constexpr (Positioned<F>) {
-      code_.seek(Codec<std::decay_t<decltype(code_.position())>>::decode(in));
-    } else if constexpr (Archived<F>) {
-      StateReader reader(in);
-      std::istream stream(&reader);
-      try {
-        cereal::BinaryInputArchive archive(stream);
-        archive(code_);
-      } catch (const cereal::Exception& error) {
-        throw DecodeError("the " + std::to_string(in.size()) +
-                          " bytes of its state are not what it reads: " + error.what());
-      }
-      const std::streamsize rest = reader.in_avail();
-      if (rest > 0) left_over(static_cast<std::size_t>(rest), in.size());
-    } else {
-      Operator::load(in);
-    }
-  }
-
-  std::string layout() override {
-    StateLayout layout;
-    if constexpr (Positioned<F>) {
-      layout.encoded<std::decay_t<decltype(code_.position())>>();
-    } else if constexpr (Archived<F>) {
-      layout.read(code_);
-    }
-    return layout.says_nothing() ? "nothing" : layout.text();
-  }
-
- protected:
-  F code_;
-};
-
-template <class F, class Out>
-class BlockSource final : public BlockOperator<F> {
- public:
-  using BlockOperator<F>::BlockOperator;
-  using BlockOperator<F>::code_;
-
-  void lead_to(void* takes) override { next_ = static_cast<Takes<Out>*>(takes); }
-
-  void open(const Context& context) override {
-    first_id_ = std::uint64_t{context.replica} << 48;
-    BlockOperator<F>::open(context);
-    // Code that cannot go on from where it was begins again, and what it had sent is passed by:
-    // here, unless it may have to wait for that.
-    if constexpr (polls) return;
-    for (std::uint64_t i = 0; i < to_pass_by_; ++i) code_();
-    to_pass_by_ = 0;
-  }
-
-  Produced produce(Output& output) override {
-    const Emit<Out> emit(output, 0, next_);
-    do {
-      output.begin_item(first_id_ + emitted_);
-      if constexpr (polls) {
-        Poll<Out> polled = code_();
-        if (polled.is_end()) return Produced::end;
-        if (!polled.has_item()) {
-          output.take_back_item();
-          return Produced::nothing_yet;
-        }
-        if (to_pass_by_ != 0) {
-          to_pass_by_ -= 1;
-          continue;
-        }
-        emit(*std::move(polled));
-      } else {
-        if (!emit.made([this] { return this->code_(); })) return Produced::end;
-      }
-      emitted_ += 1;
-    } while (!output.full());
-    return Produced::some;
-  }
-
-  void finish(Output&) override {
-    if constexpr (requires { code_.finish(); }) code_.finish();
-  }
-
-  // What a snapshot sees: `emitted_` and the code's own state, both after the same item.
-  void save(Buffer& out) override {
-    Codec<std::uint64_t>::encode(emitted_, out);
-    BlockOperator<F>::save(out);
-  }
-  void load(Bytes in) override {
-    if (in.size() < sizeof emitted_) wrong_size(sizeof emitted_, in.size());
-    emitted_ = Codec<std::uint64_t>::decode(in.first(sizeof emitted_));
-    BlockOperator<F>::load(in.subspan(sizeof emitted_));
-    if constexpr (!Saved<F>) to_pass_by_ = emitted_;
-  }
-
-  double progress() const override {
-    if constexpr (requires { code_.progress(); }) return code_.progress();
-    return -1;
-  }
-
- private:
-  static constexpr bool polls = SourceItemOf<F>::polls;
-
-  Takes<Out>* next_ = nullptr;
-  std::uint64_t first_id_ = 0;
-  std::uint64_t emitted_ = 0;
-  std::uint64_t to_pass_by_ = 0;
-};
 
 /// The first of the types that a node gives, which is what it can bring by a call.
 template <class Out>
