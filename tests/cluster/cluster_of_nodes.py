@@ -55,12 +55,12 @@ class ClusterOfNodes(unittest.TestCase):
         for name in self.NODES:
             self.start(name)
 
-    def start(self, name):
+    def start(self, name, env=CLEAN):
         log = open(self.folder / f"{name}.log", "a")
         self.addCleanup(log.close)
         process = subprocess.Popen(
             [PIRACEMA, "cluster", "node", "--home", str(self.folder / "c" / name), "--slots", "2"],
-            env=CLEAN, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.processes[name] = process
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)

@@ -179,13 +179,22 @@ void Machine::opened(Result<Buffer> result) {
   const auto session = result ? wire::decode<SessionOpened>(*result) : result.error();
   ENSURE(!is_in_session());  // What was asked in another one would be lost.
   if (!session || session->session == 0 || session->window == 0) {
-    // Another process of this client has asked later than this one and was faster: once more. Or it
-    // is no client any more: not so often that it is a burden.
-    reopen_at_ = now_ + (result ? Time{} : Time(settings_.retry.first));
+    // It is no client any more: not so often that it is a burden.
+    reopen_at_ = now_ + Time(settings_.retry.first);
     return;
   }
   requests_.open_session(session->session, session->window);
   start_waiting();
+}
+
+// Another process of this client has asked later, or by a clock that is ahead of this one's; or so
+// has this one, before the clock was set back.
+void Machine::outnumbered(Bytes result) {
+  is_opening_ = false;
+  const auto before = wire::decode<OpenedBefore>(result);
+  if (before) requests_.number_above(before->last);
+  // Replicas of an earlier version do not say by which number: then time has to go by.
+  reopen_at_ = now_ + (before ? Time{} : Time(settings_.retry.first));
 }
 
 void Machine::session_lost() {
@@ -272,7 +281,7 @@ void Machine::answered(PendingPtr pending, ReplyStatus status, Bytes result) {
       finish(*pending, nobody_knows("the reply is not kept any more"));
       break;
     case ReplyStatus::no_session:
-      if (pending->request.kind == Kind::open) return finish(*pending, Buffer());
+      if (pending->request.kind == Kind::open) return outnumbered(result);
       if (pending->request.kind == Kind::close) {
         finish(*pending, Buffer());
       } else {

@@ -65,6 +65,7 @@ class Machine {
   void change_calls();
   void open_session();
   void opened(Result<Buffer> result);
+  void outnumbered(Bytes result);
   void session_lost();
   /// Of the next request of no session.
   Sequence least_number() const;

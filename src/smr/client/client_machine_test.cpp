@@ -131,6 +131,41 @@ TEST_CASE("what is asked for before there is a session, or room in it, is sent w
   CHECK(sent[0].sequence == 2);
 }
 
+TEST_CASE(
+    "a session is asked for with a number above the last one, however far back the clock is") {
+  for (const FaultModel model : {FaultModel::crash, FaultModel::byzantine}) {
+    Desk desk(model);
+    const Ticket ticket = desk.order("a");
+    const Sequence last = 3'600'000'000'000;
+    const Request first = desk.requests(0).at(0);
+    for (ReplicaId id = 0; id < 3; ++id) {
+      desk.reply(id, first, wire::encode(OpenedBefore{last}), ReplyStatus::no_session);
+    }
+    desk.actions.clear();
+    desk.run_until(desk.now);
+    // A copy of the reply, and what others say late, change nothing.
+    desk.reply(0, first, wire::encode(OpenedBefore{2 * last}), ReplyStatus::no_session);
+    const Request second = desk.requests(0).at(0);
+    CHECK(second.kind == Kind::open);
+    CHECK(second.sequence == last + 1);
+    for (ReplicaId id = 0; id < 3; ++id) {
+      desk.reply(id, second, wire::encode(SessionOpened{5, 256}));
+    }
+    CHECK(as_text(desk.requests(0).at(0).operation) == "a");
+    CHECK(desk.answer(ticket) == "none yet");
+  }
+}
+
+TEST_CASE(
+    "replicas of an earlier version do not say the number, and are not asked without a pause") {
+  Desk desk(FaultModel::crash);
+  desk.reply(0, desk.requests(0).at(0), {}, ReplyStatus::no_session);
+  desk.run_until(desk.now);
+  CHECK(desk.requests(0).empty());
+  desk.run_until(desk.now + seconds(1));
+  CHECK_FALSE(desk.requests(0).empty());
+}
+
 TEST_CASE("among liars a quorum has to answer alike, each replica once") {
   Desk desk(FaultModel::byzantine);
   desk.open(5);
@@ -206,7 +241,7 @@ TEST_CASE("a session that another process was faster to open is asked for with a
   const Request first = desk.requests(0).at(0);
   CHECK(first.sequence == 1'000);  // The first number, as no time has passed.
   desk.now += milliseconds(5);
-  desk.reply(0, first, {}, ReplyStatus::no_session);
+  desk.reply(0, first, wire::encode(OpenedBefore{1'007}), ReplyStatus::no_session);
   desk.run_until(desk.now);
   const Request second = desk.requests(0).at(0);
   CHECK(second.kind == Kind::open);

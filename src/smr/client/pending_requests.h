@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -27,6 +28,8 @@ class PendingRequests {
   /// Numbers it, or has it wait: then it is null. One of no session gets a number of at least
   /// `least`, which grows.
   PendingRequest* add(PendingPtr pending, Sequence least);
+  /// Those of no session have higher numbers than this from now on.
+  void number_above(Sequence number) { last_number_ = std::max(last_number_, number); }
   /// One that need not wait any more; null if there is none.
   PendingPtr next_waiting();
   /// Null: nobody asked for that, or it was answered.

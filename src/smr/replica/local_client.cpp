@@ -1,5 +1,6 @@
 #include "smr/replica/local_client.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -110,7 +111,7 @@ void LocalClient::open_session() {
   if (opening_) return;
   Sent& sent = opening_.emplace(Sent{});
   sent.request.client = id_;
-  sent.request.sequence = clock_number();
+  sent.request.sequence = std::max(clock_number(), opened_before_ + 1);
   sent.request.kind = Kind::open;
   prover_.prove(sent.request);
   sent.next_try = now_ + retry;
@@ -152,8 +153,12 @@ void LocalClient::opened(const Reply& reply) {
   if (!opening_ || reply.sequence != opening_->request.sequence) return;
   opening_.reset();
   // A later one of an earlier life, by a clock that has been set back since: asked again by the
-  // next tick.
-  if (reply.status == ReplyStatus::no_session) return;
+  // next tick, with a number above that one's.
+  if (reply.status == ReplyStatus::no_session) {
+    const auto before = wire::decode<OpenedBefore>(reply.result ? Bytes(*reply.result) : Bytes());
+    if (before) opened_before_ = before->last;
+    return;
+  }
   const auto opened = reply.status == ReplyStatus::done && reply.result
                           ? wire::decode<SessionOpened>(*reply.result)
                           : Error{Errc::refused, "the group refuses the process of this replica"};

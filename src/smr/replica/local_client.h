@@ -97,6 +97,8 @@ class LocalClient {
   std::uint64_t session_ = 0;
   std::uint32_t window_ = 0;
   Sequence next_ = 1;
+  /// Its own numbers of `open` have to be above this one.
+  Sequence opened_before_ = 0;
   /// The request for a session, while there is none.
   std::optional<Sent> opening_;
   std::map<Sequence, Sent> sent_;

@@ -126,6 +126,19 @@ TEST_CASE("a session that a clock of the past asked for is asked for again") {
   CHECK(as_text(place.submitted.back().operation) == "a");
 }
 
+TEST_CASE(
+    "a session is asked for with a number above the last one, however far back the clock is") {
+  Place place;
+  place.ask("a");
+  const Sequence last = place.submitted[0].sequence + 3'600'000'000'000;
+  place.answer(place.submitted[0], wire::encode(OpenedBefore{last}), ReplyStatus::no_session);
+  place.client.tick(seconds(1));
+  REQUIRE(place.submitted.size() == 2);
+  CHECK(place.submitted[1].sequence == last + 1);
+  place.open(5);
+  CHECK(as_text(place.submitted.back().operation) == "a");
+}
+
 TEST_CASE("a read is ordered where the replica does not lead") {
   Place place;
   place.ask("r", false);

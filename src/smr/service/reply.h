@@ -18,7 +18,8 @@ enum class ReplyStatus : std::uint8_t {
   /// SessionOpened, of `close` nothing.
   done,
   /// There is no such session: closed, evicted in favour of others, or never opened. Not executed
-  /// now; perhaps when it came first. The client opens another one.
+  /// now; perhaps when it came first. The client opens another one. Of `open`: its number is not
+  /// above that of another one of this client, which the result says, as an encoded OpenedBefore.
   no_session,
   /// So old that it is not known any more: if it was executed, its reply is gone. Not executed now.
   forgotten,
@@ -46,6 +47,13 @@ struct SessionOpened {
   /// older is forgotten.
   std::uint32_t window = 0;
   auto fields() { return std::tie(session, window); }
+};
+
+/// Why an `open` opens nothing: it has to have a number above this one. Whoever numbers by a clock
+/// may be behind another process of the same client, or itself before its clock was set back.
+struct OpenedBefore {
+  Sequence last = 0;
+  auto fields() { return std::tie(last); }
 };
 
 }  // namespace piracema::smr

@@ -74,9 +74,14 @@ void Service::admit(const Request& request, const Context& context) {
 void Service::open(const Request& request) {
   if (admissions_.is_dismissed(request.client)) return answer(request, ReplyStatus::refused);
   const std::uint64_t session = sessions_.open(request.client, request.sequence);
-  if (session == 0) return answer(request, ReplyStatus::no_session);
+  if (session == 0) return refuse_open(request);
   answer(request, ReplyStatus::done,
          std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+}
+
+void Service::refuse_open(const Request& request) {
+  const OpenedBefore before{sessions_.last_open(request.client)};
+  answer(request, ReplyStatus::no_session, std::make_shared<const Buffer>(wire::encode(before)));
 }
 
 // The second one finds nothing and is answered like the first.
@@ -125,7 +130,7 @@ bool Service::answer_again(const Request& request) {
   const bool gone = (open && sessions_.open_is_gone(request.client, request.sequence)) ||
                     (operates && sessions_.is_gone(request.client, request.session));
   if (gone) {
-    answer(request, ReplyStatus::no_session);
+    open ? refuse_open(request) : answer(request, ReplyStatus::no_session);
   } else if (open) {
     const std::uint64_t session = sessions_.opened_by(request.client, request.sequence);
     if (session == 0) return false;

@@ -92,6 +92,7 @@ class Service {
 
   void admit(const Request& request, const Context& context);
   void open(const Request& request);
+  void refuse_open(const Request& request);
   void close(const Request& request);
   void change_clients(const Request& request);
   void operate(const Request& request, const Context& context);

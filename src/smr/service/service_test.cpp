@@ -121,6 +121,14 @@ TEST_CASE("an open that comes again is the same session, and an old one opens no
   const auto replayed = desk.order({Request{5, 0, 7, Kind::open, 0, {}, {}}});
   REQUIRE(replayed.size() == 1);
   CHECK(replayed[0].status == ReplyStatus::no_session);
+  // Whoever has asked, and did not know of the other one, knows now which number will do.
+  const auto before = wire::decode<OpenedBefore>(*replayed[0].result);
+  REQUIRE(before.ok());
+  CHECK(before->last == 8);
+  CHECK(desk.service.answer_again({5, 0, 7, Kind::open, 0, {}, {}}));
+  const auto again = std::exchange(desk.replies, {});
+  REQUIRE(again.size() == 1);
+  CHECK(as_text(*again[0].result) == as_text(*replayed[0].result));
   CHECK(desk.order({say(5, first, 1, "x")})[0].status == ReplyStatus::no_session);
   CHECK(desk.order({say(5, second, 1, "y")})[0].status == ReplyStatus::done);
 }

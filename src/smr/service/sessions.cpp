@@ -41,6 +41,11 @@ bool Sessions::open_is_gone(ClientId client, Sequence sequence) const {
          opened_by(client, sequence) == 0;
 }
 
+Sequence Sessions::last_open(ClientId client) const {
+  const auto known = clients_.find(client);
+  return known == clients_.end() ? 0 : known->second.last_open;
+}
+
 // By use and by number alone: all replicas evict the same one.
 void Sessions::make_room(const Client& client) {
   const auto used_before = [this](std::uint64_t a, std::uint64_t b) {

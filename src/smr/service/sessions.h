@@ -44,6 +44,8 @@ class Sessions {
     return session != 0 && session < next_number_ && find(client, session) == nullptr;
   }
   bool open_is_gone(ClientId client, Sequence sequence) const;
+  /// The number of the client's last `open`; 0 if it is not known.
+  Sequence last_open(ClientId client) const;
   /// For the reply to a request of before: does not count as a use.
   Session* find_to_settle(ClientId client, std::uint64_t session);
 
