@@ -27,6 +27,9 @@ constexpr milliseconds operation_timeout{2'000};
 // A replica answers after ten seconds, if there is nothing to tell.
 constexpr milliseconds held_timeout{12'000};
 constexpr milliseconds replica_pause{1'000};
+constexpr milliseconds look_for_room_every{1'000};
+// Of a job: its directory and what it says. Of a replica: more than its next log file and image.
+constexpr std::uint64_t jobs_room = std::uint64_t{1} << 20, replica_room = std::uint64_t{64} << 20;
 constexpr std::size_t last_words_bytes = 512;
 // A replica that has run for less was started wrongly.
 constexpr milliseconds replica_least_life{2'000};
@@ -148,6 +151,7 @@ void NodeProcess::part_asked(std::uint32_t number, uid_t user, PartRequest reque
 Result<Done> NodeProcess::run() {
   // Nothing begins before it is known whether it may.
   if (lent_) lent_->look();
+  look_for_room();
   step(JobRunner::Began{});
   while (!finished_ && !failed_) poller_.run_once(milliseconds(-1));
   if (failed_) return *failed_;
@@ -167,7 +171,28 @@ void NodeProcess::lent_seen(const ckpt::LentMachine::Seen& seen) {
   constexpr std::chrono::hours length_unless_known{8};
   const auto takes = leaving_.takes(supervisors(), seen.length.value_or(length_unless_known));
   step(JobRunner::LeavingTakes{takes.leaving, takes.ending});
-  step(JobRunner::LentSeen{seen.is_lent, seen.gone_by, seen.why});
+  seen_ = {seen.is_lent, seen.gone_by, seen.why};
+  tell_open();
+}
+
+// ---- room
+// ----------------------------------------------------------------------------------
+
+void NodeProcess::look_for_room() {
+  poller_.at(now() + look_for_room_every, [this] { look_for_room(); });
+  const bool has_room = files_.has_room(jobs_room);
+  if (has_room != std::exchange(has_room_, has_room)) tell_open();
+}
+
+// A job that finds no room fails at once, and the next one comes to where that place became free:
+// such a node would take all that wait, one after the other.
+void NodeProcess::tell_open() {
+  LentWindow::Seen seen = seen_;
+  if (!has_room_ && seen.is_lent) {
+    seen.is_lent = false;
+    seen.why = "its home has no room";
+  }
+  step(JobRunner::LentSeen{std::move(seen)});
 }
 
 // ---- the replica
@@ -189,7 +214,9 @@ void NodeProcess::replica_ended() {
   poller_.forget(handle);
   replica_.reset();
   const std::string how = concat("the replica of the control plane that runs here ", exit->how);
-  if (exit->status && now() - replica_since_ < replica_least_life) {
+  const bool was_short = exit->status && now() - replica_since_ < replica_least_life;
+  // Where there is no room it ends as soon as it is started, again and again, until there is.
+  if (was_short && files_.has_room(replica_room)) {
     failed_ = Error{Errc::config, concat(how, " as soon as it was started: it has said why")};
     return;
   }
@@ -264,7 +291,12 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
              attempt.part == 0 ? "" : ", a part of it"));
   auto started = start_job(launch);
   if (!started) {
-    const Ended ended{attempt, End::not_started, 127,
+    // Room may have gone since it was looked for: that is no failure of the job's.
+    const bool is_ours = !files_.has_room(jobs_room);
+    if (is_ours && std::exchange(has_room_, false)) {
+      poller_.post([this] { tell_open(); });
+    }
+    const Ended ended{attempt, is_ours ? End::fenced : End::not_started, 127,
                       concat(started.error().message, " (node ", options_.name, ")")};
     poller_.post([this, ended] { over(ended); });
     return;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,6 +30,14 @@ Result<Done> JobFiles::prepare(bool for_others) const {
   }
   if (::chmod(jobs.c_str(), 0711) != 0) return Error{Errc::io, with_errno(jobs)};
   return Done{};
+}
+
+bool JobFiles::has_room(std::uint64_t bytes) const {
+  struct statvfs room {};
+  if (::statvfs(directory_.c_str(), &room) != 0) return true;
+  // Some file systems do not count their files.
+  const bool has_names = room.f_files == 0 || room.f_favail > 0;
+  return has_names && std::uint64_t{room.f_bavail} * room.f_frsize >= bytes;
 }
 
 Result<Done> JobFiles::make(JobId job, const cluster::Account* account) const {

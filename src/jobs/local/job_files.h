@@ -21,6 +21,8 @@ class JobFiles {
   /// Makes the place for all of them. With `for_others`, other accounts may go through it to what
   /// is theirs, and see no list of it. Errc::io.
   Result<Done> prepare(bool for_others) const;
+  /// There is room for so many bytes. Where that cannot be found out there is.
+  bool has_room(std::uint64_t bytes) const;
   /// Makes the job's own directory, for that account alone; null: for the node's. Errc::io.
   Result<Done> make(JobId job, const cluster::Account* account) const;
 

@@ -9,5 +9,8 @@ pid=$(cat "$PIRACEMA_TEST_HOSTS/$host" 2>/dev/null) || {
   echo "netns_rsh: no route to $host" >&2
   exit 255
 }
+# What processes of that host have in their environment, where a test says so.
+environment=$PIRACEMA_TEST_HOSTS/environment-$host
+[ ! -e "$environment" ] || . "$environment"
 export TMPDIR="$PIRACEMA_TEST_HOSTS/tmp-$host"
 exec setsid --wait nsenter --target "$pid" --net --mount --uts sh -c "$*"
