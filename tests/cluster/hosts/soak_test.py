@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A soak: six hosts with a cluster of theirs, whose control plane is on three of them; streams in it, an MPI
-program beside them, and a stream by itself with three coordinators. For PIRACEMA_SOAK_SECONDS (45) something goes
-wrong every two seconds or so, anything anywhere. Then all is mended, and what was written is what is written where
-nothing goes wrong, byte for byte.
+program beside them, plain commands that users wait for, and a stream by itself with three coordinators. For
+PIRACEMA_SOAK_SECONDS (45) something goes wrong every two seconds or so, anything anywhere. Then all is mended, and what
+was written is what is written where nothing goes wrong, byte for byte; who waited for a job has ended as it did.
 
-Draws by PIRACEMA_SEED. Wants root, and for the MPI program a criu; without that it says so and does without."""
+Draws by PIRACEMA_SEED; of the faults that PIRACEMA_SOAK_FAULTS names, if it does. Wants root, and for the MPI program a
+criu; without that it says so and does without."""
 
 import heapq
 import itertools
@@ -21,11 +22,18 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from cluster_on_hosts import ClusterOnHosts  # noqa: E402
 from hosts import CLEAN, PIRACEMA, SECONDS_MAX, environment_of, in_namespace  # noqa: E402
-from soak_workloads import AS_ROOT, HEAT, MPI, Coordinated, MpiJob, StreamJob, TallyJob  # noqa: E402
+from lent_hosts import LentHosts  # noqa: E402
+from small_homes import SmallHomes  # noqa: E402
+from soak_workloads import (AS_ROOT, HEAT, MPI, CancelledJob, Coordinated, MpiJob, PlainJob,  # noqa: E402
+                            StreamJob, TallyJob)
+from wall_clock import WallClock  # noqa: E402
 
 SOAK_SECONDS = float(os.environ.get("PIRACEMA_SOAK_SECONDS", "45"))
 # Nothing that was asked for a savepoint or other numbers takes longer; what could not be ends with one of these.
 ASKED = {0, 1, 3, 75}
+FAULTS = os.environ.get("PIRACEMA_SOAK_FAULTS", "").split()
+# As the service of the package: these are mistakes of the configuration, and end it for good.
+ENDS_FOR_GOOD = {2, 3}
 
 
 def words_of(pid):
@@ -37,14 +45,45 @@ def words_of(pid):
 
 class Soak(ClusterOnHosts):
     HOSTS = 6
+    # Without a replica: of a host by a calendar, and of one while its user is away.
+    LENT_BY_CALENDAR, LENT_BY_USER = ["h5", "h6"], ["h4"]
+    # One with a replica, and one without.
+    SMALL_HOMES = ["h3", "h6"]
 
     def setUp(self):
-        super().setUp()
         self.random = random.Random(self.seed())
         self.started, self.until = time.monotonic(), 0
         self.repairs, self.order = [], itertools.count()
         self.asked, self.faults, self.answers, self.pages, self.spoilt = [], {}, {}, {}, {}
         self.names = itertools.count()
+        # Hosts whose node somebody has ended, and will start again.
+        self.down, self.start_again_at = set(), {}
+        self.seen_jobs = None
+        super().setUp()
+
+    def prepare_hosts(self):
+        self.lent = LentHosts(self, self.LENT_BY_USER)
+        self.homes = SmallHomes(self, self.SMALL_HOMES)
+        self.clocks = {host: WallClock(self.folder / f"clock-{host}") for host in self.holders}
+        for host, clock in self.clocks.items():
+            # For who comes there by the remote shell.
+            (self.folder / f"environment-{host}").write_text(
+                "".join(f"export {name}='{value}'\n" for name, value in clock.environment().items()))
+
+    def options_of(self, host):
+        return self.lent.options(host)
+
+    def environment_on(self, host):
+        return self.clocks[host].environment()
+
+    def words_of(self, pid):
+        return words_of(pid)
+
+    def jobs(self):
+        """As of this round of looking; where nobody answers, that is waited for once."""
+        if self.seen_jobs is None:
+            self.seen_jobs = (super().jobs(),)
+        return self.seen_jobs[0]
 
     def seed(self):
         seed = int(os.environ.get("PIRACEMA_SEED", random.randrange(1 << 30)))
@@ -92,11 +131,25 @@ class Soak(ClusterOnHosts):
         if self.nodes[host].poll() is None:
             self.nodes[host].kill()
             self.nodes[host].wait()
+        self.down.discard(host)
         self.start_node(host)
+
+    def look_at_nodes(self):
+        """One that has ended by itself is started again as its service would do that."""
+        for host, node in self.nodes.items():
+            code = node.poll()
+            if code is None or host in self.down:
+                self.start_again_at.pop(host, None)
+                continue
+            self.assertNotIn(code, ENDS_FOR_GOOD, f"the node {host} has ended for good: {self.said()}")
+            if time.monotonic() > self.start_again_at.setdefault(host, time.monotonic() + 1):
+                print(f"{time.monotonic() - self.started:7.1f} {host} had ended with {code}", flush=True)
+                self.start_node(host)
 
     def node_killed(self, host):
         if self.nodes[host].poll() is not None:
             return False
+        self.down.add(host)
         self.nodes[host].kill()
         self.later(0.5, 8, lambda: self.restart_node(host))
         return True
@@ -104,6 +157,7 @@ class Soak(ClusterOnHosts):
     def node_leaves(self, host):
         if self.nodes[host].poll() is not None:
             return False
+        self.down.add(host)
         self.nodes[host].send_signal(signal.SIGTERM)
         self.later(1, 10, lambda: self.restart_node(host))
         return True
@@ -126,7 +180,7 @@ class Soak(ClusterOnHosts):
         self.later(0.5, 8, lambda: self.mend(host))
         return True
 
-    def for_a_while(self, host, what, spoil):
+    def for_a_while(self, host, what, spoil, low=1, high=6):
         """One thing at a time of each kind."""
         if (host, what) in self.spoilt:
             return False
@@ -135,7 +189,7 @@ class Soak(ClusterOnHosts):
         def repair():
             self.spoilt.pop((host, what))()
 
-        self.later(1, 6, repair)
+        self.later(low, high, repair)
         return True
 
     def host_slow(self, host):
@@ -151,9 +205,63 @@ class Soak(ClusterOnHosts):
         return self.for_a_while(host, "some", lambda: self.lose(host, "some"))
 
     def host_dies(self, host):
+        self.down.add(host)
         self.kill_all_on(host)
         self.later(1, 8, lambda: self.restart_node(host))
         return True
+
+    def power_lost(self, _):
+        """All of them, and each is back some time after that."""
+        self.down.update(self.holders)
+        self.kill_all()
+        for host in self.holders:
+            self.later(0.5, 10, lambda host=host: self.restart_node(host))
+        return True
+
+    def host_lent(self, _):
+        """For one short window; some time after that it is there for good again."""
+        host = self.random.choice(self.LENT_BY_CALENDAR)
+        if (host, "clock") in self.spoilt:
+            return False
+
+        def lend():
+            seconds = self.random.randint(12, 25)
+            self.lent.lend(host, seconds)
+            self.restart_node(host)
+            return give_back
+
+        def give_back():
+            self.lent.look()
+            self.lent.end(host)
+            self.restart_node(host)
+
+        # Longer than the longest window.
+        return self.for_a_while(host, "lent", lend, 27, 32)
+
+    def user_back(self, _):
+        host = self.random.choice(self.LENT_BY_USER)
+        if self.states_of_nodes().get(host) != "here":
+            return False
+
+        def come():
+            self.lent.come_back(host)
+            return lambda: self.lent.go_away(host)
+
+        return self.for_a_while(host, "user", come, 3, 20)
+
+    def clock_jumps(self, host):
+        if (host, "lent") in self.spoilt:
+            return False
+
+        def jump():
+            self.clocks[host].set(self.random.choice([-1, 1]) * self.random.choice([3, 60, 600, 3_600, 40_000]))
+            return lambda: self.clocks[host].set(0)
+
+        return self.for_a_while(host, "clock", jump, 1, 20)
+
+    def disk_full(self, _):
+        host = self.random.choice(self.SMALL_HOMES)
+        return self.for_a_while(host, "disk", lambda: self.homes.fill(host))
 
     def replica_killed(self, _):
         return self.kill_one(lambda pid: words_of(pid)[1:3] == [b"cluster", b"replica"])
@@ -192,8 +300,10 @@ class Soak(ClusterOnHosts):
                  self.host_dies, self.worker_stopped]
         rare = [self.agent_killed, self.coordinator_killed, self.node_leaves, self.node_stopped, self.host_slow,
                 self.host_deaf, self.host_mute, self.host_lossy,
-                self.replica_killed, self.replica_stopped, *([self.rank_killed] if self.heat else [])]
-        fault = self.random.choice(often + often + rare)
+                self.replica_killed, self.replica_stopped, self.power_lost, self.host_lent, self.user_back,
+                self.disk_full, self.clock_jumps, *([self.rank_killed] if self.heat else [])]
+        faults = [fault for fault in often + often + rare if not FAULTS or fault.__name__ in FAULTS]
+        fault = self.random.choice(faults)
         host = self.random.choice(list(self.holders))
         print(f"{time.monotonic() - self.started:7.1f} {fault.__name__} {host}", flush=True)
         if fault(host):
@@ -217,7 +327,8 @@ class Soak(ClusterOnHosts):
         self.started = time.monotonic()
         self.until = self.started + SOAK_SECONDS
         self.running = []
-        self.running += [TallyJob(self, "tally"), StreamJob(self, "stream"), Coordinated(self, "coordinated")]
+        self.running += [TallyJob(self, "tally"), StreamJob(self, "stream"), Coordinated(self, "coordinated"),
+                         PlainJob(self, "plain"), CancelledJob(self, "cancelled")]
         if self.heat:
             self.running.append(MpiJob(self, "mpi"))
         everything = list(self.running)
@@ -229,15 +340,17 @@ class Soak(ClusterOnHosts):
             if now >= next_fault:
                 self.draw_fault()
                 next_fault = time.monotonic() + self.random.uniform(0.5, 3.5)
-            for one in list(self.running):
-                one.look()
+            self.look_at_running()
             self.look_at_asked()
+            self.look_at_nodes()
+            self.lent.look()
             time.sleep(0.1)
         while self.repairs:
             heapq.heappop(self.repairs)[2]()
         for host, node in self.nodes.items():
             if node.poll() is not None:
                 self.start_node(host)
+        self.down.clear()
         for host in self.holders:
             self.wait_until(lambda host=host: self.call("drain", host, "--off").returncode == 0, "nobody answers")
         mended = time.monotonic()
@@ -252,11 +365,16 @@ class Soak(ClusterOnHosts):
         print(json.dumps({"seconds": round(mended - self.started), "over_after": round(time.monotonic() - mended, 1),
                           "faults": self.faults, "done": {one.name: one.rounds for one in everything},
                           "asked": {what: len(said) for what, said in sorted(self.answers.items())},
-                          "pages": self.pages}), flush=True)
+                          "pages": self.pages, "given_back": self.lent.given_back}), flush=True)
 
-    def all_over(self):
+    def look_at_running(self):
+        self.seen_jobs = None
         for one in list(self.running):
             one.look()
+
+    def all_over(self):
+        self.look_at_nodes()
+        self.look_at_running()
         return not self.running
 
 

@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 
 from hosts import CLEAN, PIRACEMA, RSH, STREAM
+from soak_users import Users
 from tally_job import TALLY, expected
 
 HEAT = os.environ.get("HEAT2D_APP", "")
@@ -60,10 +61,18 @@ class ClusterJob(Workload):
             if self.job is None:
                 self.submit()
             return False
-        job = next(job for job in jobs if job["job"] == self.job)
+        # The list may be from just before it was submitted.
+        job = next((job for job in jobs if job["job"] == self.job), None)
+        return job is not None and self.ends_as(job)
+
+    def ends_as(self, job):
+        """Whether it is over, as it should be."""
         if job["state"] in ("failed", "cancelled"):
-            self.soak.fail(f"{self.name}: {job}: {self.soak.call('logs', self.job).stdout}{self.soak.said()}")
+            self.wrong(job)
         return job["state"] == "done"
+
+    def wrong(self, job):
+        self.soak.fail(f"{self.name}: {job}: {self.soak.call('logs', self.job).stdout}{self.soak.said()}")
 
 
 class TallyJob(ClusterJob):
@@ -98,17 +107,92 @@ class StreamJob(ClusterJob):
 
 class MpiJob(ClusterJob):
     """An MPI program that knows nothing of being saved, on two nodes and on one in turns."""
+    # What criu saves goes on on another host, with that one's clock.
+    RIGHT_CLOCK = {"LD_PRELOAD": ""}
 
     def options(self):
         where = ("--nodes", 2) if self.rounds % 2 == 0 else ("--slots", 2)
         return ("--name", f"{self.name}-{self.rounds}", *where, "--images", self.place("images"), "--every", "3s",
-                "--retries", 1_000, *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")))
+                "--retries", 1_000, *(word for name, value in {**AS_ROOT, **self.RIGHT_CLOCK}.items()
+                                      for word in ("--env", f"{name}={value}")))
 
     def program(self):
         return *MPI[:3], "--map-by", "node", *MPI[3:], self.place("out")
 
     def check(self):
         self.soak.assertEqual(self.soak.heat, self.place("out").read_text())
+
+
+class PlainJob(ClusterJob):
+    """A job of plain commands, which fails by itself: it ends well at last, or not at all, in turns. Users wait for it
+    all the time."""
+    FAILS = 2
+
+    def begin(self):
+        self.users = Users(self.soak)
+        # One that submits it and goes on to wait.
+        submitted = self.users.start("submit", "--wait", *self.options(), "--", *self.program())
+        self.job, self.submitted = None, submitted
+
+    def submit(self):
+        """It was, or is about to be: who does so does not give up."""
+        self.soak.assertIsNone(self.submitted.poll(), self.users.said())
+
+    def ends_well(self):
+        return self.rounds % 2 == 0
+
+    def options(self):
+        return "--name", f"{self.name}-{self.rounds}", "--retries", self.FAILS if self.ends_well() else 1
+
+    def program(self):
+        failed = self.place("failed")
+        ends = (f"if [ $(cat {failed} 2>/dev/null | wc -l) -lt {self.FAILS} ]; then echo >>{failed}; exit 5; fi; exit 0"
+                if self.ends_well() else "exit 7")
+        return "sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9 10; do echo $PIRACEMA_ATTEMPT.$i; sleep 0.2; done; {ends}"
+
+    def is_over(self):
+        had = self.job
+        is_over = super().is_over()
+        if had is None and self.job is not None:
+            self.users.start("wait", self.job)
+            self.users.start("logs", "-f", self.job)
+        return is_over and self.users.have_ended(self.code)
+
+    def ends_as(self, job):
+        if job["state"] not in ("done", "failed", "cancelled"):
+            return False
+        self.code = 0 if job["state"] == "done" else job["code"]
+        if (job["state"], job["code"]) != (("done", 0) if self.ends_well() else ("failed", 7)):
+            self.wrong(job)
+        return True
+
+    def check(self):
+        """All of them have ended as it did."""
+
+
+class CancelledJob(PlainJob):
+    """One without an end, which is cancelled some time or other."""
+
+    def begin(self):
+        super().begin()
+        self.cancel_at = time.monotonic() + self.soak.random.uniform(1, 15)
+
+    def options(self):
+        return "--name", f"{self.name}-{self.rounds}", "--retries", 1_000
+
+    def program(self):
+        return "sh", "-c", "trap 'exit 9' TERM; while :; do echo $PIRACEMA_ATTEMPT; sleep 0.2; done"
+
+    def ends_as(self, job):
+        if job["state"] in ("done", "failed"):
+            self.wrong(job)
+        if job["state"] != "cancelled":
+            if time.monotonic() > self.cancel_at:
+                # What was not heard is said again.
+                self.soak.call("cancel", self.job)
+            return False
+        self.code = job["code"] or 1
+        return True
 
 
 class Coordinated(Workload):
