@@ -190,7 +190,7 @@ void NodeProcess::tell_open() {
   LentWindow::Seen seen = seen_;
   if (!has_room_ && seen.is_lent) {
     seen.is_lent = false;
-    seen.why = "its home has no room";
+    seen.why = "as its home has no room";
   }
   step(JobRunner::LentSeen{std::move(seen)});
 }

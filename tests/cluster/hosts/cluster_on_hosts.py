@@ -111,8 +111,8 @@ class ClusterOnHosts(OnHosts):
             subprocess.run([STREAM, wanted, f"items={items}"], env=CLEAN, check=True)
         self.assertEqual(wanted.read_bytes(), out.read_bytes())
 
-    def wait_until(self, right, what):
-        if not wait_until(right, SECONDS_MAX):
+    def wait_until(self, right, what, seconds=SECONDS_MAX):
+        if not wait_until(right, seconds):
             self.fail(f"{what}: {self.call('jobs', '--all').stdout}{self.jobs_said()}{self.said()}")
 
     def jobs_said(self):

@@ -355,7 +355,8 @@ class Soak(ClusterOnHosts):
             self.wait_until(lambda host=host: self.call("drain", host, "--off").returncode == 0, "nobody answers")
         mended = time.monotonic()
         print(f"{mended - self.started:7.1f} all is mended", flush=True)
-        self.wait_until(self.all_over, "jobs do not end")
+        # One that failed again and again begins after a pause of a minute, and then has all to do.
+        self.wait_until(self.all_over, "jobs do not end", 2 * SECONDS_MAX)
         self.wait_until(lambda: self.call("status").returncode == 0, "the cluster is not well")
         self.wait_until(lambda: not self.asked or self.look_at_asked(), "what was asked does not end")
         self.wait_until(lambda: not [pid for pid in self.of_job() if "PIRACEMA_JOB" in environment_of(pid)],
