@@ -158,8 +158,7 @@ Result<Done> NodeProcess::run() {
   return Done{};
 }
 
-// ---- a machine that is lent
-// -------------------------------------------------------------------------
+// ---- a machine that is lent ----
 
 std::vector<pid_t> NodeProcess::supervisors() const {
   std::vector<pid_t> all;
@@ -175,8 +174,7 @@ void NodeProcess::lent_seen(const ckpt::LentMachine::Seen& seen) {
   tell_open();
 }
 
-// ---- room
-// ----------------------------------------------------------------------------------
+// ---- room ----
 
 void NodeProcess::look_for_room() {
   poller_.at(now() + look_for_room_every, [this] { look_for_room(); });
@@ -195,8 +193,7 @@ void NodeProcess::tell_open() {
   step(JobRunner::LentSeen{std::move(seen)});
 }
 
-// ---- the replica
-// ----------------------------------------------------------------------------------
+// ---- the replica ----
 
 Result<Done> NodeProcess::start_replica() {
   auto process = cluster::Process::start({.command = options_.replica});
@@ -226,8 +223,7 @@ void NodeProcess::replica_ended() {
   });
 }
 
-// ---- the runner
-// --------------------------------------------------------------------------------------
+// ---- the runner ----
 
 void NodeProcess::step(const JobRunner::Event& event) {
   tell_logs();
