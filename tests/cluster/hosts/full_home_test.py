@@ -28,14 +28,17 @@ class OneSmallHome(ClusterOnHosts):
 
 
 class FullHome(OneSmallHome):
-    def test_jobs_begin_elsewhere_until_there_is_room(self):
+    def test_jobs_begin_elsewhere_or_wait_until_there_is_room(self):
         empty = self.homes.fill("h3")
         self.wait_until(lambda: self.states_of_nodes().get("h3") == "not lent", "h3 takes jobs")
-        for _ in range(4):
-            self.run_job()
+        self.run_job()
+        number = self.call("submit", "--on", "h3", "--", "echo", "written", timeout="60s").stdout.strip()
+        job = next(job for job in self.jobs() if str(job["job"]) == number)
+        self.assertEqual("waiting", job["state"])
+        self.assertIn("its home has no room", job["why"])
         empty()
-        self.wait_until(lambda: self.states_of_nodes().get("h3") == "here", "h3 takes no jobs")
-        self.run_job("--on", "h3")
+        ended = self.call("wait", number, timeout="60s")
+        self.assertEqual(0, ended.returncode, ended.stderr + self.said())
 
 
 class NoRoomForReplica(OneSmallHome):
