@@ -140,8 +140,8 @@ void Convener::look_for_leader(SharedOut shared_out) {
           .over = over,
           .came = [this] { leader_came(); },
           .left = [this] { pages_.left(); },
-          .answered =
-              [this](cluster::PageAnswered answer) { pages_.answered(std::move(answer)); }});
+          .answered = [this](cluster::PageAnswered answer) { pages_.answered(std::move(answer)); },
+          .past = [this](cluster::PastOfJob past) { pages_.told(std::move(past)); }});
   pages_.begin(poller_, *leader_);
 }
 

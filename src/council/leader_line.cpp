@@ -39,6 +39,8 @@ bool LeaderLine::say(const Signalled& signalled) {
 
 bool LeaderLine::ask(const cluster::PageAsked& asked) { return send(asked); }
 
+bool LeaderLine::tell(const cluster::PastOfJob& past) { return send(past); }
+
 bool LeaderLine::send(const cluster::FromOnlooker& message) {
   if (!line_) return false;
   line_->send(to_frame(message));
@@ -72,6 +74,10 @@ void LeaderLine::heard(const net::Connection* on, const wire::Frame& frame) {
   }
   if (auto* answer = std::get_if<cluster::PageAnswered>(&*message)) {
     if (events_.answered) events_.answered(std::move(*answer));
+    return;
+  }
+  if (auto* past = std::get_if<cluster::PastOfJob>(&*message)) {
+    if (events_.past) events_.past(std::move(*past));
     return;
   }
   const auto& news = std::get<cluster::LeaderNews>(*message);

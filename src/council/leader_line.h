@@ -29,6 +29,8 @@ class LeaderLine {
     /// Somebody is there; and no longer, or another one is.
     std::function<void()> came = {}, left = {};
     std::function<void(cluster::PageAnswered answer)> answered = {};
+    /// What the page shows of the past by now.
+    std::function<void(cluster::PastOfJob past)> past = {};
   };
 
   /// Looks for it from now on at these addresses, `doors`.
@@ -41,6 +43,8 @@ class LeaderLine {
   bool say(const Signalled& signalled);
   /// The same of a question about the job's page, which may be lost with whoever leads.
   bool ask(const cluster::PageAsked& asked);
+  /// The same of what the one that led before has told of the past.
+  bool tell(const cluster::PastOfJob& past);
   bool is_there() const { return line_ != nullptr; }
   /// When somebody was there last; at first, when it began.
   Time seen_at() const { return is_there() ? now() : seen_at_; }

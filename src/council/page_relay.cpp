@@ -73,7 +73,18 @@ void PageRelay::end() {
   questions_.clear();
 }
 
-void PageRelay::came() { send_all(); }
+void PageRelay::came() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (line_ != nullptr && past_) line_->tell(*past_);
+  }
+  send_all();
+}
+
+void PageRelay::told(cluster::PastOfJob past) {
+  const std::lock_guard lock(mutex_);
+  past_ = std::move(past);
+}
 
 void PageRelay::send_all() {
   const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "council/leader_line.h"
 #include "host/onlooker_messages.h"
@@ -16,7 +17,8 @@ namespace piracema::council {
 /// What is told of a job that other processes coordinate, one after the other: whoever leads is
 /// asked, by the line of the command. While there is nobody, questions wait for the next one. A
 /// question that only looks is asked anew when the one that had it is lost; one that changes
-/// something may have done so, and is answered with 503.
+/// something may have done so, and is answered with 503. What the page shows of the past goes from
+/// one that led to the next.
 class PageRelay final : public observe::Pages {
  public:
   /// Any thread; waits for an answer, 2 s for somebody to ask and 6 s in all.
@@ -33,6 +35,8 @@ class PageRelay final : public observe::Pages {
   void came();
   void left();
   void answered(cluster::PageAnswered answer);
+  /// By whoever leads.
+  void told(cluster::PastOfJob past);
 
  private:
   struct Question {
@@ -48,6 +52,8 @@ class PageRelay final : public observe::Pages {
   net::Poller* poller_ = nullptr;
   LeaderLine* line_ = nullptr;
   bool over_ = false;
+  /// Told last.
+  std::optional<cluster::PastOfJob> past_;
   std::uint64_t asked_ = 0;
   /// Until they are answered, or nobody waits any more.
   std::map<std::uint64_t, Question> questions_;

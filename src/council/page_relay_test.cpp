@@ -45,14 +45,18 @@ struct Command {
   ~Command() { relay.end(); }
 
   void look_for(std::vector<std::string> doors) {
-    line.emplace(poller, key_of_job, std::move(doors),
-                 LeaderLine::Events{.over = [](int) {},
-                                    .came = [this] { relay.came(); },
-                                    .left = [this] { relay.left(); },
-                                    .answered =
-                                        [this](cluster::PageAnswered answer) {
-                                          relay.answered(std::move(answer));
-                                        }});
+    line.emplace(
+        poller, key_of_job, std::move(doors),
+        LeaderLine::Events{
+            .over = [](int) {},
+            .came = [this] { relay.came(); },
+            .left = [this] { relay.left(); },
+            .answered = [this](cluster::PageAnswered answer) { relay.answered(std::move(answer)); },
+            .past =
+                [this](cluster::PastOfJob past) {
+                  heard_past = true;
+                  relay.told(std::move(past));
+                }});
     relay.begin(poller, *line);
   }
   std::future<observe::Response> get(std::string path) {
@@ -78,6 +82,7 @@ struct Command {
   net::Poller& poller;
   PageRelay relay;
   std::optional<LeaderLine> line;
+  bool heard_past = false;
 };
 
 }  // namespace
@@ -126,6 +131,24 @@ TEST_CASE("what only looks is asked of the next one, and what changes something 
   CHECK(lost.body.find("is lost") != std::string::npos);
   REQUIRE(second.asked.size() == 1);
   CHECK(second.asked.front().path == "/look");
+}
+
+TEST_CASE("whoever leads next is told what the page has shown of the past") {
+  net::Poller poller;
+  AnswersPages first(poller), second(poller);
+  Command command(poller);
+  command.look_for({first.door->address()});
+  REQUIRE(command.wait_for([&] { return first.came == 1; }));
+  CHECK(first.pasts.empty());
+  first.onlookers.show_life({first.door->address(), second.door->address()});
+  first.onlookers.tell({Buffer(as_bytes("first"))});
+  first.onlookers.tell({Buffer(as_bytes("then"))});
+  REQUIRE(command.wait_for([&] { return command.heard_past; }));
+  auto asked = command.get("/after");
+  REQUIRE(command.is_answered(asked));
+  first.die();
+  REQUIRE(command.wait_for([&] { return !second.pasts.empty(); }));
+  CHECK(second.pasts == std::vector<std::string>{"then"});
 }
 
 TEST_CASE("where nobody leads, or nobody answers, the question ends in bounded time") {

@@ -26,8 +26,10 @@ inline cluster::JobMetadata job_of_two() {
 /// A coordinator that leads, with its door.
 struct Leads {
   explicit Leads(net::Poller& poller, cluster::Onlookers::Asked asked = {})
-      : onlookers([this](const cluster::HandedOnSignal& signal) { signals.push_back(signal); },
-                  std::move(asked)),
+      : onlookers(
+            [this](const cluster::HandedOnSignal& signal) { signals.push_back(signal); },
+            std::move(asked),
+            [this](const cluster::PastOfJob& past) { pasts.emplace_back(as_text(past.past)); }),
         door(*cluster::Door::open(poller, key_of_job,
                                   {.expected = [](const runtime::Hello&) -> Result<Done> {
                                      return Error{Errc::refused, "no workers here"};
@@ -46,6 +48,8 @@ struct Leads {
 
   int came = 0;
   std::vector<cluster::HandedOnSignal> signals;
+  /// That it was told of.
+  std::vector<std::string> pasts;
   cluster::Onlookers onlookers;
   std::unique_ptr<cluster::Door> door;
 };

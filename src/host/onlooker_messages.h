@@ -1,5 +1,6 @@
 #pragma once
 
+#include <piracema/bytes.h>
 #include <piracema/error.h>
 
 #include <cstdint>
@@ -36,7 +37,13 @@ struct PageAsked {
   std::map<std::string, std::string> arguments;
   auto fields() { return std::tie(id, method, path, accept, arguments); }
 };
-using FromOnlooker = std::variant<OnlookerHello, HandedOnSignal, PageAsked>;
+/// What the page shows of the past (observe::JobPast). Whoever leads tells it to those that look
+/// on, and they tell it to the next one.
+struct PastOfJob {
+  Buffer past;
+  auto fields() { return std::tie(past); }
+};
+using FromOnlooker = std::variant<OnlookerHello, HandedOnSignal, PageAsked, PastOfJob>;
 
 /// The coordinator is there, and says so several times a second. Who hears nothing for so long
 /// looks whether another one leads.
@@ -59,7 +66,7 @@ struct PageAnswered {
   std::map<std::string, std::string> headers;
   auto fields() { return std::tie(id, code, type, body, headers); }
 };
-using ToOnlooker = std::variant<LeaderNews, JobOver, PageAnswered>;
+using ToOnlooker = std::variant<LeaderNews, JobOver, PageAnswered, PastOfJob>;
 
 wire::Frame to_frame(const FromOnlooker&);
 wire::Frame to_frame(const ToOnlooker&);

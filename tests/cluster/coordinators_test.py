@@ -9,6 +9,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import unittest
 import urllib.error
 import urllib.request
@@ -332,6 +333,30 @@ class Coordinators(JobTest):
             self.assertEqual(json.load(response), {"stopping": True})
         self.to_the_end(job, code=75)
         self.assertNotIn("recovering", job.names(), job.said())
+
+    def test_what_happened_before_is_on_the_page_of_the_next_leader(self):
+        job = self.run_several("--http")
+        shown = job.wait_for("http")
+        first = job.wait_for("leads")
+        job.wait_for("snapshot")
+        os.kill(self.running("worker")[0], signal.SIGKILL)
+        self.until(lambda: self.look(shown, "/api/v1/failures")["count"] == 1 and self.is_shown(shown))
+        seen = self.look(shown, "/api/v1/job")["at"]
+        # The command is told of it with the second look after that at the latest.
+        self.until(lambda: self.look(shown, "/api/v1/job")["at"] > seen + 3)
+        failures, before = self.look(shown, "/api/v1/failures"), self.look(shown, "/api/v1/job")
+        os.kill(first["pid"], signal.SIGKILL)
+        second = job.wait_for("leads")
+        self.until(lambda: self.is_shown(shown) and self.look(shown, "/api/v1/failures")["count"] == 1)
+        after = self.look(shown, "/api/v1/job")
+        self.assertEqual(after["coordinator"]["pid"], second["pid"])
+        self.assertEqual(self.look(shown, "/api/v1/failures"), failures)
+        self.assertEqual(after["started_at_unix"], before["started_at_unix"])
+        self.assertGreaterEqual(after["at"], before["at"])
+        self.assertLess(abs(after["now_at_unix"] - time.time()), 60)
+        self.assertGreaterEqual(after["snapshots"]["taken"], 1)
+        job.finish()
+        self.check_output()
 
     def test_while_no_coordinator_leads_the_page_says_so_in_bounded_time(self):
         job = self.run_several("--http")

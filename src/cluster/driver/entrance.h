@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "cluster/driver/door.h"
 #include "cluster/driver/driver.h"
 #include "cluster/driver/onlookers.h"
 #include "cluster/driver/page_desk.h"
 #include "loop/poller.h"
+#include "observe/status/board.h"
 
 namespace piracema::cluster {
 
@@ -25,6 +27,8 @@ class Entrance {
     std::function<Result<Done>(const runtime::Hello&)> expected;
     std::function<net::Connection::Events(const runtime::Hello&, Door::Line)> joined;
     std::function<Result<net::Connection::Events>(const AgentHello&, Door::Line)> agent;
+    /// As of Onlookers; only if the job is shown.
+    Onlookers::Past past;
   };
 
   /// Opens it where `options` say, which outlive this. Somebody may look on if there are several
@@ -47,12 +51,17 @@ class Entrance {
 
  private:
   Entrance() = default;
+  void tell_past();
 
   std::unique_ptr<Door> door_;
   std::string address_;
   std::optional<Onlookers> onlookers_;
   /// Only if the job is shown.
   std::optional<PageDesk> page_desk_;
+  const observe::Board* board_ = nullptr;
+  /// Of which those that look on were told, and when.
+  std::shared_ptr<const observe::JobStatus> told_;
+  Time told_at_{};
 };
 
 }  // namespace piracema::cluster

@@ -6,6 +6,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/log.h"
+#include "base/text.h"
+
 namespace piracema::cluster {
 
 namespace {
@@ -17,7 +20,10 @@ constexpr std::chrono::milliseconds show_every{1'000};
 JobAccount::JobAccount(observe::Board* board, bool leads) : board_(board) {
   if (board_ == nullptr) return;
   observe::JobFacts facts = board_->latest()->facts;
-  if (leads) facts.coordinator = observe::coordinator_from_now_on();
+  if (leads) {
+    facts.coordinator = observe::coordinator_from_now_on();
+    past_.emplace(facts);
+  }
   recorder_ = std::make_unique<observe::Recorder>(std::move(facts));
 }
 
@@ -56,7 +62,20 @@ void JobAccount::publish(Time now, Time at, const Coordinator& coordinator,
                          const std::vector<HostNow>& hosts) {
   next_show_ = now + show_every;
   for (const HostNow& host : hosts) recorder_->host_is(at, host.name, host.state);
-  board_->publish(recorder_->look(at, coordinator, tally_), piracema::now());
+  show(recorder_->look(at, coordinator, tally_));
+}
+
+// One of several coordinators has the job since some time only.
+void JobAccount::show(std::shared_ptr<const observe::JobStatus> seen) {
+  board_->publish(past_ ? past_->complete(*seen) : std::move(seen), piracema::now());
+}
+
+void JobAccount::take_past(const PastOfJob& past) {
+  if (!past_) return;
+  next_show_ = {};
+  if (auto taken = past_->take(past.past); !taken) {
+    log(Level::warning, concat("what is shown begins anew here: ", taken.error().message));
+  }
 }
 
 void JobAccount::look_again(Time at, const Coordinator& coordinator) {
@@ -69,7 +88,7 @@ JobReport JobAccount::end(Time at, int code, std::string why) {
   report.why = std::move(why);
   report.took = at;
   if (recorder_) {
-    board_->publish(recorder_->end(report.took, report.code, report.why, report), piracema::now());
+    show(recorder_->end(report.took, report.code, report.why, report));
   }
   struct rusage own {};
   ::getrusage(RUSAGE_SELF, &own);

@@ -2,13 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "control/coordinator/coordinator.h"
 #include "control/messages/control.h"
+#include "host/onlooker_messages.h"
 #include "observe/status/board.h"
+#include "observe/status/job_past.h"
 #include "observe/status/recorder.h"
 #include "observe/status/tally.h"
 #include "os/process.h"
@@ -36,6 +39,8 @@ class JobAccount {
   void beats(Slot slot, const runtime::Heartbeat& heartbeat, const Coordinator& coordinator);
   void noted(Time at, const Note& note);
   void ended(const Exit& exit);
+  /// What the page of the coordinator before has shown of the past.
+  void take_past(const PastOfJob& past);
 
   /// How a host of the job is.
   struct HostNow {
@@ -54,11 +59,14 @@ class JobAccount {
  private:
   void publish(Time now, Time at, const Coordinator& coordinator,
                const std::vector<HostNow>& hosts);
+  void show(std::shared_ptr<const observe::JobStatus> seen);
 
   observe::Board* const board_;
   Tally tally_;
   /// Null when nobody looks.
   std::unique_ptr<observe::Recorder> recorder_;
+  /// Of one of several coordinators.
+  std::optional<observe::JobPast> past_;
   Time next_show_{};
   bool has_plan_ = false;
 };

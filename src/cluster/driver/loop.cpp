@@ -146,15 +146,14 @@ Result<Done> DriverLoop::open_door() {
                                          coordinator_->metadata());
     if (!can) return can;
   }
-  auto entrance =
-      Entrance::open(poller_, options_, token,
-                     {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
-                      .joined = [this](const runtime::Hello& hello,
-                                       Door::Line line) { return joined(hello, std::move(line)); },
-                      .agent =
-                          [this](const AgentHello& hello, Door::Line line) {
-                            return launcher_.agent_joined(hello, std::move(line));
-                          }});
+  auto entrance = Entrance::open(
+      poller_, options_, token,
+      {.expected = [this](const runtime::Hello& hello) { return expected(hello); },
+       .joined = [this](const runtime::Hello& hello,
+                        Door::Line line) { return joined(hello, std::move(line)); },
+       .agent = [this](const AgentHello& hello,
+                       Door::Line line) { return launcher_.agent_joined(hello, std::move(line)); },
+       .past = [this](const PastOfJob& past) { account_.take_past(past); }});
   if (!entrance) return entrance.error();
   entrance_ = *std::move(entrance);
   Doorway doorway{entrance_->address(), token, ""};

@@ -39,6 +39,10 @@ bool Onlookers::heard(const Door::Line& line, const wire::Frame& frame) {
     handed_on_(*signal);
     return true;
   }
+  if (const auto* past = std::get_if<PastOfJob>(&*message)) {
+    if (past_) past_(*past);
+    return true;
+  }
   const auto* asked = std::get_if<PageAsked>(&*message);
   if (asked == nullptr) return false;
   if (!asked_) {

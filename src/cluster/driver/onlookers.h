@@ -19,9 +19,11 @@ class Onlookers {
   using HandedOn = std::function<void(const HandedOnSignal&)>;
   /// Something of the job's page is asked; the answer may come later, from any thread.
   using Asked = std::function<void(const PageAsked&, std::function<void(PageAnswered)> reply)>;
-  /// `asked` may be empty: nothing is shown, and whoever asks is told so.
-  explicit Onlookers(HandedOn handed_on, Asked asked = {})
-      : handed_on_(std::move(handed_on)), asked_(std::move(asked)) {}
+  /// What the page of the coordinator before has shown of the past.
+  using Past = std::function<void(const PastOfJob&)>;
+  /// `asked` and `past` may be empty: nothing is shown, and whoever asks is told so.
+  explicit Onlookers(HandedOn handed_on, Asked asked = {}, Past past = {})
+      : handed_on_(std::move(handed_on)), asked_(std::move(asked)), past_(std::move(past)) {}
   ~Onlookers() { leave(); }
   Onlookers(const Onlookers&) = delete;
   Onlookers& operator=(const Onlookers&) = delete;
@@ -30,6 +32,9 @@ class Onlookers {
   net::Connection::Events joined(Door::Line line);
   /// Call a few times a second; `coordinators` is where all of them are.
   void show_life(const std::vector<std::string>& coordinators);
+  /// What they are to tell the next one.
+  void tell(const PastOfJob& past) { say(past); }
+  bool has_any() const { return !lines_.empty(); }
   /// The job is over.
   void over(int code);
   /// Another one leads, or may: they look for it.
@@ -43,6 +48,7 @@ class Onlookers {
 
   const HandedOn handed_on_;
   const Asked asked_;
+  const Past past_;
   std::vector<Door::Line> lines_;
 };
 

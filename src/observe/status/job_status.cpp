@@ -49,6 +49,15 @@ WorkStatus& WorkStatus::operator+=(const WorkStatus& other) {
 double busy_share(const WorkStatus& work) { return share(work.lately.busy, work.lately); }
 double blocked_share(const WorkStatus& work) { return share(work.lately.blocked, work.lately); }
 
+void halve(std::vector<SampleStatus>& samples) {
+  for (std::size_t i = 0; i + 1 < samples.size(); i += 2) {
+    const SampleStatus &a = samples[i], &b = samples[i + 1];
+    samples[i / 2] = {b.at, (a.in + b.in) / 2, (a.out + b.out) / 2, (a.busy + b.busy) / 2,
+                      (a.blocked + b.blocked) / 2};
+  }
+  samples.resize(samples.size() / 2);
+}
+
 std::string bottleneck(const JobStatus& status) {
   if (status.over || !status.running || status.nodes.empty()) return "";
   const auto busiest = std::max_element(status.nodes.begin(), status.nodes.end(),

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,7 @@ struct SnapshotStatus {
   std::string failed;
   /// Of `bytes`, items that its barriers have overtaken.
   std::uint64_t under_way = 0;
+  auto fields() { return std::tie(snapshot, at, took, bytes, failed, under_way); }
 };
 
 /// What was noticed of a process or of an operator.
@@ -110,6 +112,7 @@ struct LossStatus {
   std::string cause;
   /// A process that was killed on order, and when.
   std::optional<Time> killed_at;
+  auto fields() { return std::tie(at, who, replicas, how, cause, killed_at); }
 };
 
 /// Losses, and the way back from them.
@@ -121,6 +124,9 @@ struct FailureStatus {
   std::uint64_t redone = 0;
   std::optional<Time> recovering_at, running_at, first_out_at;
   Time noticed_at() const { return losses.empty() ? Time{} : losses.front().at; }
+  auto fields() {
+    return std::tie(losses, epoch, restore, redone, recovering_at, running_at, first_out_at);
+  }
 };
 
 /// A change of the numbers of replicas or processes: the one that is under way, or the last one.
@@ -132,6 +138,7 @@ struct ScaleStatus {
   std::string why;
   /// Since it was asked for, and since sources stopped.
   Time took{}, paused{};
+  auto fields() { return std::tie(change, asked_at, over, done, why, took, paused); }
 };
 
 /// A savepoint that the job was asked for: the one that is being taken, or the last one.
@@ -143,6 +150,7 @@ struct SavepointStatus {
   std::optional<SnapshotId> snapshot;
   std::string why;
   Time took{};
+  auto fields() { return std::tie(name, asked_at, over, snapshot, why, took); }
 };
 
 /// By which hosts what all replicas of a node get goes from a process, since it is another way than
@@ -159,7 +167,10 @@ struct SampleStatus {
   double in = 0, out = 0;
   /// Of all replicas: what part of their time was busy, and blocked.
   double busy = 0, blocked = 0;
+  auto fields() { return std::tie(at, in, out, busy, blocked); }
 };
+/// Two become one each, as far apart again as they were.
+void halve(std::vector<SampleStatus>& samples);
 
 /// All that is known of a job at one moment. Never changed once it was published. Times are since
 /// the start of the job.

@@ -24,11 +24,6 @@ void push_bounded(std::deque<T>& list, T value, std::size_t most) {
   list.push_back(std::move(value));
 }
 
-SampleStatus mean(const SampleStatus& a, const SampleStatus& b) {
-  return {b.at, (a.in + b.in) / 2, (a.out + b.out) / 2, (a.busy + b.busy) / 2,
-          (a.blocked + b.blocked) / 2};
-}
-
 }  // namespace
 
 void Recorder::plan(const Job& job) {
@@ -201,10 +196,7 @@ void Recorder::sample(Time at, const JobStatus& status) {
   sampled_out_ = out;
   sampled_spent_ = spent;
   if (samples_.size() < samples_max) return;
-  for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
-    samples_[i / 2] = mean(samples_[i], samples_[i + 1]);
-  }
-  samples_.resize(samples_.size() / 2);
+  halve(samples_);
   sample_every_ *= 2;
 }
 

@@ -16,6 +16,15 @@ struct SecondsHistogram {
   std::uint64_t count = 0;
   double sum = 0;
 
+  SecondsHistogram& operator+=(const SecondsHistogram& other) {
+    for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
+      counts[bucket] += other.counts[bucket];
+    }
+    count += other.count;
+    sum += other.sum;
+    return *this;
+  }
+
   void add(double seconds) {
     std::size_t bucket = 0;
     while (bucket < bounds.size() && seconds > bounds[bucket]) bucket += 1;
