@@ -83,12 +83,12 @@ Result<bool> StatesAhead::read(store::SnapshotStore& store, SnapshotId snapshot,
   if (!files_->all_have_numbers()) return false;
   bool stopped = false;
   const auto read = store::read_units(
-      store, std::move(fresh), [&](const store::StateUnit& unit, Bytes bytes) -> Result<Done> {
+      store, std::move(fresh), [&](const store::StateUnit& unit, Bytes part) -> Result<Done> {
         if ((stopped = stop())) return Error{Errc::timeout, "it is not wanted any more"};
         try {
           const std::uint8_t number = files_->number_of(unit.file);
-          files_->loaded(unit.file, bytes.size(), states_->replay(unit.group, bytes, number));
-          detail::note_restored(bytes.size());
+          files_->loaded(unit.file, part.size(), states_->replay(unit.group, part, number));
+          detail::note_restored(part.size());
         } catch (const std::exception& error) {  // Types of users throw what they like.
           return Error{Errc::corrupt, concat("states by key of group ", unit.group, " in snapshot ",
                                              unit.file.snapshot, ": ", error.what())};
