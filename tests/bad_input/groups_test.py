@@ -79,6 +79,7 @@ class Groups(BadInput):
         for text, says in [("", "something else"), ("[]", "something else"),
                            ('{"nodes": [{"name": "Sc"}]}', "a node without name or time"),
                            ('{"nodes": [{"name": "Sc", "busy": -1}]}', "a time below 0"),
+                           ('{"nodes": [{"name": "Sc", "busy": 1, "bytes_out": -1}]}', "bytes that are no number"),
                            ('{"nodes": []}', "no node that had anything to do"),
                            ('{"nodes": [{"name": "Sc", "busy": 1}]}', "node 'L' had to do")]:
             with self.subTest(text):
