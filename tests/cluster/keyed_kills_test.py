@@ -75,7 +75,8 @@ class KeyedKills(unittest.TestCase):
                 f"{names.count('scaled')} times scaled, {names.count('snapshot')} snapshots")
         print(said, flush=True)
         self.assertEqual(STRIKES, strikes, said)
-        self.assertGreater(names.count("recovering"), STRIKES // 4, said)
+        # Five that come while one recovery is under way are healed by it; then they wait.
+        self.assertGreaterEqual(names.count("recovering"), STRIKES // 5, said)
         self.assertGreater(names.count("scaled"), STRIKES // 20, said)
         return job
 
