@@ -80,7 +80,13 @@ class Job:
         """The resource `name`, once `wanted` holds for it."""
         deadline = time.monotonic() + SECONDS_MAX
         while time.monotonic() < deadline:
-            found = self.api(name)
+            try:
+                found = self.api(name)
+            except urllib.error.URLError as error:
+                if not isinstance(error.reason, ConnectionRefusedError):
+                    raise
+                code, said = self.end()
+                raise AssertionError(f"the job ended with {code} before {what}: {said}") from error
             if wanted(found):
                 return found
             if self.process.poll() is not None:
