@@ -23,8 +23,8 @@ namespace piracema::wire {
 ///       auto fields() { return std::tie(epoch); }
 ///     };
 ///
-/// A field is a number, bool, enum, double, duration, text, Buffer, array of bytes, optional,
-/// vector, map, or a struct with fields.
+/// A field is a number, bool, enum, double, duration, text, Buffer, array, optional, vector, map,
+/// or a struct with fields.
 class FieldWriter {
  public:
   explicit FieldWriter(Buffer& out) : writer_(out) {}
@@ -52,6 +52,10 @@ class FieldWriter {
   template <std::size_t N>
   void put(std::array<std::byte, N>& value) {
     writer_.raw(value);
+  }
+  template <class T, std::size_t N>
+  void put(std::array<T, N>& list) {
+    for (T& value : list) put(value);
   }
   template <class T>
   void put(std::vector<T>& list) {
@@ -108,6 +112,10 @@ class FieldReader {
   void get(std::array<std::byte, N>& value) {
     const Bytes from = reader_.raw(N);
     if (from.size() == N) std::memcpy(value.data(), from.data(), N);
+  }
+  template <class T, std::size_t N>
+  void get(std::array<T, N>& list) {
+    for (T& value : list) get(value);
   }
   template <class T>
   void get(std::vector<T>& list) {

@@ -16,62 +16,23 @@ namespace {
 // No job is older, and a clock that is wrong by more says nothing.
 constexpr double seconds_max = 1e9;
 
-struct Histogram {
-  std::vector<std::uint64_t> counts;
-  double sum = 0;
-  auto fields() { return std::tie(counts, sum); }
-};
-
 /// As it goes from one process to another. Whoever has told it is known by machine, process and
 /// time.
 struct Told {
   std::string host;
   std::uint64_t pid = 0;
   double since = 0, started_at = 0;
-  std::vector<SnapshotStatus> snapshots;
-  std::vector<FailureStatus> failures;
-  std::vector<SampleStatus> samples;
-  std::map<std::string, std::uint64_t> losses_by_cause;
-  std::uint64_t snapshots_taken = 0, snapshots_failed = 0, snapshots_bytes = 0, failures_count = 0,
-                recoveries = 0, items_redone = 0, items_skipped = 0, scales = 0, savepoints = 0;
-  std::uint32_t processes_started = 0;
-  Histogram snapshot_seconds, recovery_seconds;
-  std::optional<ScaleStatus> scale;
-  std::optional<SavepointStatus> savepoint;
-  auto fields() {
-    return std::tie(host, pid, since, started_at, snapshots, failures, samples, losses_by_cause,
-                    snapshots_taken, snapshots_failed, snapshots_bytes, failures_count, recoveries,
-                    items_redone, items_skipped, scales, savepoints, processes_started,
-                    snapshot_seconds, recovery_seconds, scale, savepoint);
-  }
+  JobHistory history;
+  auto fields() { return std::tie(host, pid, since, started_at, history); }
 };
 
-Histogram to_wire(const SecondsHistogram& histogram) {
-  return {{histogram.counts.begin(), histogram.counts.end()}, histogram.sum};
-}
-SecondsHistogram from_wire(const Histogram& wire) {
-  SecondsHistogram histogram;
-  std::copy(wire.counts.begin(), wire.counts.end(), histogram.counts.begin());
-  for (const std::uint64_t count : wire.counts) histogram.count += count;
-  histogram.sum = wire.sum;
-  return histogram;
-}
-
-/// Each time in it that is since the start of the job.
 template <class Each>
-void each_time(JobStatus& status, const Each& each) {
+void each_time(JobHistory& history, const Each& each) {
   const auto maybe = [&](std::optional<Time>& time) {
     if (time) each(*time);
   };
-  each(status.at);
-  for (WorkerStatus& one : status.workers) {
-    each(one.joined_at);
-    each(one.heard_at);
-  }
-  for (HostStatus& one : status.hosts) each(one.since);
-  for (BroadcastStatus& one : status.broadcasts) each(one.at);
-  for (SnapshotStatus& one : status.snapshots) each(one.at);
-  for (FailureStatus& one : status.failures) {
+  for (SnapshotStatus& one : history.snapshots) each(one.at);
+  for (FailureStatus& one : history.failures) {
     for (LossStatus& loss : one.losses) {
       each(loss.at);
       maybe(loss.killed_at);
@@ -80,27 +41,43 @@ void each_time(JobStatus& status, const Each& each) {
     maybe(one.running_at);
     maybe(one.first_out_at);
   }
-  if (status.scale) each(status.scale->asked_at);
-  if (status.savepoint) each(status.savepoint->asked_at);
-  for (SampleStatus& one : status.samples) each(one.at);
+  if (history.scale) each(history.scale->asked_at);
+  if (history.savepoint) each(history.savepoint->asked_at);
+  for (SampleStatus& one : history.samples) each(one.at);
+}
+template <class Each>
+void each_time(JobStatus& status, const Each& each) {
+  each_time(static_cast<JobHistory&>(status), each);
+  each(status.at);
+  for (WorkerStatus& one : status.workers) {
+    each(one.joined_at);
+    each(one.heard_at);
+  }
+  for (HostStatus& one : status.hosts) each(one.since);
+  for (BroadcastStatus& one : status.broadcasts) each(one.at);
 }
 
 bool is_number(double value) { return std::isfinite(value) && value >= 0; }
 
+bool can_be(const SecondsHistogram& histogram) {
+  std::uint64_t count = 0;
+  for (const std::uint64_t one : histogram.counts) count += one;
+  return count == histogram.count && is_number(histogram.sum);
+}
+
 // Bytes of another process: nothing in it may be more than a job of ours can have.
-bool can_be(Told& told, JobStatus& before) {
+bool can_be(Told& told) {
+  JobHistory& history = told.history;
   const Time most = std::chrono::seconds(static_cast<std::int64_t>(seconds_max));
   bool right = is_number(told.started_at) && is_number(told.since) &&
-               told.snapshots.size() <= Recorder::snapshots_max &&
-               told.failures.size() <= Recorder::failures_max &&
-               told.samples.size() <= Recorder::samples_max &&
-               told.snapshot_seconds.counts.size() == SecondsHistogram().counts.size() &&
-               told.recovery_seconds.counts.size() == SecondsHistogram().counts.size() &&
-               is_number(told.snapshot_seconds.sum) && is_number(told.recovery_seconds.sum);
-  for (const SampleStatus& one : told.samples) {
+               history.snapshots.size() <= Recorder::snapshots_max &&
+               history.failures.size() <= Recorder::failures_max &&
+               history.samples.size() <= Recorder::samples_max &&
+               can_be(history.snapshot_seconds) && can_be(history.recovery_seconds);
+  for (const SampleStatus& one : history.samples) {
     for (const double value : {one.in, one.out, one.busy, one.blocked}) right &= is_number(value);
   }
-  each_time(before, [&](const Time& time) { right &= time >= Time{} && time <= most; });
+  each_time(history, [&](const Time& time) { right &= time >= Time{} && time <= most; });
   return right;
 }
 
@@ -119,28 +96,7 @@ JobPast::JobPast(const JobFacts& facts)
 
 Buffer JobPast::told(const JobStatus& status) {
   const CoordinatorFacts& by = status.facts.coordinator;
-  return wire::encode(Told{.host = by.host,
-                           .pid = by.pid,
-                           .since = by.since,
-                           .started_at = status.facts.started_at,
-                           .snapshots = status.snapshots,
-                           .failures = status.failures,
-                           .samples = status.samples,
-                           .losses_by_cause = status.losses_by_cause,
-                           .snapshots_taken = status.snapshots_taken,
-                           .snapshots_failed = status.snapshots_failed,
-                           .snapshots_bytes = status.snapshots_bytes,
-                           .failures_count = status.failures_count,
-                           .recoveries = status.recoveries,
-                           .items_redone = status.items_redone,
-                           .items_skipped = status.items_skipped,
-                           .scales = status.scales_count,
-                           .savepoints = status.savepoints_count,
-                           .processes_started = status.processes_started,
-                           .snapshot_seconds = to_wire(status.snapshot_seconds),
-                           .recovery_seconds = to_wire(status.recovery_seconds),
-                           .scale = status.scale,
-                           .savepoint = status.savepoint});
+  return wire::encode(Told{by.host, by.pid, by.since, status.facts.started_at, status});
 }
 
 Result<Done> JobPast::take(Bytes bytes) {
@@ -149,28 +105,9 @@ Result<Done> JobPast::take(Bytes bytes) {
   const bool is_own = std::tie(told->host, told->pid, told->since) ==
                       std::tie(coordinator_.host, coordinator_.pid, coordinator_.since);
   if (before_ || is_own) return Done{};
-  auto before = std::make_shared<JobStatus>();
-  before->snapshots = told->snapshots;
-  before->failures = told->failures;
-  before->samples = told->samples;
-  before->losses_by_cause = told->losses_by_cause;
-  before->snapshots_taken = told->snapshots_taken;
-  before->snapshots_failed = told->snapshots_failed;
-  before->snapshots_bytes = told->snapshots_bytes;
-  before->failures_count = told->failures_count;
-  before->recoveries = told->recoveries;
-  before->items_redone = told->items_redone;
-  before->items_skipped = told->items_skipped;
-  before->scales_count = told->scales;
-  before->savepoints_count = told->savepoints;
-  before->processes_started = told->processes_started;
-  before->scale = told->scale;
-  before->savepoint = told->savepoint;
-  if (!can_be(*told, *before)) return Error{Errc::corrupt, "the past of a job that cannot be"};
-  before->snapshot_seconds = from_wire(told->snapshot_seconds);
-  before->recovery_seconds = from_wire(told->recovery_seconds);
+  if (!can_be(*told)) return Error{Errc::corrupt, "the past of a job that cannot be"};
   started_at_ = told->started_at;
-  before_ = std::move(before);
+  before_ = std::move(told->history);
   return Done{};
 }
 
@@ -183,7 +120,7 @@ std::shared_ptr<const JobStatus> JobPast::complete(const JobStatus& seen) const 
   status->facts.started_at = started_at_;
   status->now = started_at_ + to_seconds(status->at);
   if (!before_) return status;
-  const JobStatus& past = *before_;
+  const JobHistory& past = *before_;
   put_before(past.snapshots, status->snapshots, Recorder::snapshots_max);
   put_before(past.failures, status->failures, Recorder::failures_max);
   put_before(past.samples, status->samples, 2 * Recorder::samples_max);

@@ -4,6 +4,7 @@
 #include <piracema/error.h>
 
 #include <memory>
+#include <optional>
 
 #include "observe/status/job_status.h"
 
@@ -32,8 +33,8 @@ class JobPast {
  private:
   double started_at_;
   const CoordinatorFacts coordinator_;
-  /// All that is not empty in it is older than this coordinator; null: nobody has told.
-  std::shared_ptr<const JobStatus> before_;
+  /// Nothing: nobody has told.
+  std::optional<JobHistory> before_;
 };
 
 }  // namespace piracema::observe

@@ -172,34 +172,9 @@ struct SampleStatus {
 /// Two become one each, as far apart again as they were.
 void halve(std::vector<SampleStatus>& samples);
 
-/// All that is known of a job at one moment. Never changed once it was published. Times are since
-/// the start of the job.
-struct JobStatus {
-  JobFacts facts;
-  /// In seconds since 1970, and since the start.
-  double now = 0;
-  Time at{};
-  std::string phase;
-  Epoch epoch = 0;
-  bool running = false;
-
-  /// Once each although they may have been redone.
-  std::uint64_t items = 0, bytes = 0;
-  /// From 0 to 1; below 0: the sources do not know.
-  double read = -1;
+/// What has happened to a job. Times are since its start.
+struct JobHistory {
   std::uint32_t processes_started = 0;
-
-  /// How far sinks are behind sources, where it is known.
-  std::optional<Time> lag;
-
-  std::vector<NodeStatus> nodes;
-  std::vector<EdgeStatus> edges;
-  std::vector<ReplicaStatus> replicas;
-  std::vector<WorkerStatus> workers;
-  /// Empty where nobody tells: mpirun has started all.
-  std::vector<HostStatus> hosts;
-  std::vector<BroadcastStatus> broadcasts;
-
   /// The newest ones, oldest first; the counts are of all.
   std::vector<SnapshotStatus> snapshots;
   std::uint64_t snapshots_taken = 0, snapshots_failed = 0, snapshots_bytes = 0;
@@ -218,6 +193,41 @@ struct JobStatus {
   std::uint64_t savepoints_count = 0;
   /// Evenly over all of the job.
   std::vector<SampleStatus> samples;
+
+  auto fields() {
+    return std::tie(processes_started, snapshots, snapshots_taken, snapshots_failed,
+                    snapshots_bytes, snapshot_seconds, failures, failures_count, losses_by_cause,
+                    recoveries, items_redone, items_skipped, recovery_seconds, scale, scales_count,
+                    savepoint, savepoints_count, samples);
+  }
+};
+
+/// All that is known of a job at one moment. Never changed once it was published. Times are since
+/// the start of the job.
+struct JobStatus : JobHistory {
+  JobFacts facts;
+  /// In seconds since 1970, and since the start.
+  double now = 0;
+  Time at{};
+  std::string phase;
+  Epoch epoch = 0;
+  bool running = false;
+
+  /// Once each although they may have been redone.
+  std::uint64_t items = 0, bytes = 0;
+  /// From 0 to 1; below 0: the sources do not know.
+  double read = -1;
+
+  /// How far sinks are behind sources, where it is known.
+  std::optional<Time> lag;
+
+  std::vector<NodeStatus> nodes;
+  std::vector<EdgeStatus> edges;
+  std::vector<ReplicaStatus> replicas;
+  std::vector<WorkerStatus> workers;
+  /// Empty where nobody tells: mpirun has started all.
+  std::vector<HostStatus> hosts;
+  std::vector<BroadcastStatus> broadcasts;
 
   /// Set when the job is over.
   bool over = false;

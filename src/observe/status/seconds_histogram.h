@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 namespace piracema::observe {
 
@@ -15,6 +16,7 @@ struct SecondsHistogram {
   std::array<std::uint64_t, bounds.size() + 1> counts{};
   std::uint64_t count = 0;
   double sum = 0;
+  auto fields() { return std::tie(counts, count, sum); }
 
   SecondsHistogram& operator+=(const SecondsHistogram& other) {
     for (std::size_t bucket = 0; bucket < counts.size(); ++bucket) {
