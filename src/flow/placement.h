@@ -49,7 +49,8 @@ Result<Known> known_of(const GraphShape& shape, const EarlierRun& earlier,
 /// to another as can be (paper 004, section 6, leaves groups by themselves to the future). What
 /// goes from host to host counts ten times what stays on one, and what goes from site to site ten
 /// times that. So replicas of a farm come to lie on as many processes as there are, and a pipeline
-/// crosses each slow link once. The same for equal arguments. `slots` is at least 1.
+/// of single replicas goes from site to site as seldom as it can. The same for equal arguments.
+/// `slots` is at least 1.
 std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan, std::uint32_t slots,
                                  const Known& known);
 inline std::vector<std::uint32_t> place(const GraphShape& shape, const Plan& plan,
