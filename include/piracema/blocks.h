@@ -78,10 +78,11 @@ class [[nodiscard]] BuildingBlock {
     return std::move(*this).by(Delivery::scatter, {});
   }
 
-  /// Items with equal keys reach the same replica. `key_of(item)` is hashed by KeyHash and put into
-  /// one of `groups` groups, which the replicas share: a power of two, 2 to `key_groups_max`, and
-  /// no fewer than there will ever be replicas. It is a part of the program, like the number of
-  /// nodes: a snapshot has to be of the same.
+  /// Items with equal keys reach the same replica. `key_of(item)`, which gives the same each time
+  /// it is called and may be called more than once, is hashed by KeyHash and put into one of
+  /// `groups` groups, which the replicas share: a power of two, 2 to `key_groups_max`, and no fewer
+  /// than there will ever be replicas. It is a part of the program, like the number of nodes: a
+  /// snapshot has to be of the same.
   template <class KeyOf>
   BuildingBlock by_key(KeyOf key_of, std::uint32_t groups = key_groups_default) && {
     static_assert(!detail::PairOf<In>::right, "a node with two inputs has by_keys(left, right)");

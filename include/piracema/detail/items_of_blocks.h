@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <new>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -67,6 +68,19 @@ void with_item(Batch& batch, Bytes bytes, const Use& use) {
     }
   }
   use(item_of<In>(batch, bytes));
+}
+
+/// All items of a batch, where they lie in it as they would in memory; else none.
+template <class In>
+std::span<const In> items_in_memory([[maybe_unused]] const Batch& batch) {
+  if constexpr (requires { Codec<In>::as_in_memory; }) {
+    const auto* const first = batch.data.data();
+    if (batch.item_bytes == sizeof(In) && batch.data.size() / sizeof(In) >= batch.count &&
+        reinterpret_cast<std::uintptr_t>(first) % alignof(In) == 0) {
+      return {std::launder(reinterpret_cast<const In*>(first)), batch.count};
+    }
+  }
+  return {};
 }
 
 }  // namespace piracema::detail

@@ -4,6 +4,7 @@
 #include <piracema/detail/collected_states.h>
 #include <piracema/detail/expiring_table.h>
 #include <piracema/detail/former_state.h>
+#include <piracema/detail/items_of_blocks.h>
 #include <piracema/detail/keyed_rows.h>
 #include <piracema/detail/keyed_table.h>
 #include <piracema/detail/state_layout.h>
@@ -12,8 +13,11 @@
 #include <piracema/key.h>
 #include <piracema/keyed_state.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -26,6 +30,7 @@ using namespace engine;
 /// Code without a state for each key.
 struct NoKeys {
   static constexpr bool keyed = false;
+  void fetch(const Batch&, std::uint32_t) const {}
   template <class F>
   void open(const F&, const Context&) {
     static_assert(!HasTtl<F>,
@@ -84,6 +89,17 @@ class StatesOf {
     }
   }
 
+  /// At some items of a batch: the states of those that come next are on their way to the caches
+  /// when they come. Only where a key is found without decoding an item.
+  template <class Item, class KeyOf>
+  void fetch_keys(const Batch& batch, std::uint32_t item, const KeyOf& key_of) const {
+    if constexpr (!has_collections<State>) {
+      if (item % InMemory::fetched_max != 0 || stored_ || !in_memory_.is_large()) return;
+      const std::span<const Item> all = items_in_memory<Item>(batch);
+      if (item < all.size()) fetch_keys(all.subspan(item), key_of);
+    }
+  }
+
   /// Calls `use` with what the code's arguments want of the state of `key`.
   template <class Arguments, class Use>
   void with(const Found& key, const Use& use) {
@@ -134,6 +150,20 @@ class StatesOf {
            (own == "nothing" ? "" : " and " + own);
   }
 
+  template <class Item, class KeyOf>
+  void fetch_keys(std::span<const Item> items, const KeyOf& key_of) const {
+    std::array<std::uint64_t, InMemory::fetched_max> mixed;
+    std::size_t count = 0;
+    try {
+      for (; count < std::min(items.size(), mixed.size()); ++count) {
+        mixed[count] = mix(KeyHash<Found>::of(key_of(items[count])));
+      }
+    } catch (...) {
+      // The item that has no key says so when it comes.
+    }
+    in_memory_.fetch({mixed.data(), count});
+  }
+
   template <class Use>
   void on_table(const Use& use) {
     if (stored_) [[unlikely]]
@@ -171,6 +201,9 @@ class Keyed : public StatesOf<F, KeyFound<In, KeyOf>, typename NodeTypes<F>::Sta
   static constexpr bool keyed = true;
   explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
 
+  void fetch(const Batch& batch, std::uint32_t item) const {
+    Keyed::StatesOf::template fetch_keys<In>(batch, item, key_of_);
+  }
   template <class Use>
   void with(const In& item, const Use& use) {
     Keyed::StatesOf::template with<typename NodeTypes<F>::Arguments>(key_of_(item), use);
@@ -192,6 +225,13 @@ class KeyedPair : public StatesOf<F, KeyFound<typename JoinTypes<F>::Left, KeyOf
   KeyedPair(KeyOfLeft of_left, KeyOfRight of_right)
       : of_left_(std::move(of_left)), of_right_(std::move(of_right)) {}
 
+  void fetch(const Batch& batch, std::uint32_t item) const {
+    if (batch.input == 0) {
+      Base::template fetch_keys<typename Types::Left>(batch, item, of_left_);
+    } else {
+      Base::template fetch_keys<typename Types::Right>(batch, item, of_right_);
+    }
+  }
   template <class Use>
   void with_left(const typename Types::Left& item, const Use& use) {
     Base::template with<typename Types::L>(of_left_(item), use);

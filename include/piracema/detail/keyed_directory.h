@@ -1,5 +1,6 @@
 #pragma once
 
+#include <piracema/detail/fetch.h>
 #include <piracema/detail/keyed_segment.h>
 #include <piracema/detail/keyed_states.h>
 
@@ -35,7 +36,11 @@ class KeyedDirectory {
 
   bool empty() const { return places_.empty(); }
   /// It is not empty.
-  Segment& at(std::uint64_t rest) const { return *places_[first_bits(rest, depth_)]; }
+  Segment& at(std::uint64_t rest) const { return **place(rest); }
+  /// What `at` reads to find the segment. It is not empty.
+  const std::shared_ptr<Segment>* place(std::uint64_t rest) const {
+    return &places_[first_bits(rest, depth_)];
+  }
 
   /// It was empty. `version` is that of the table, as below.
   void begin(std::uint64_t version) {
@@ -74,7 +79,7 @@ class KeyedDirectory {
     };
     std::uint32_t right = 0;
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      right += !segment.slots[i].empty() && goes_right(segment.slots[i].marked) ? 1 : 0;
+      right += !segment.slots[i].empty() && goes_right(segment.slots[i].hash) ? 1 : 0;
     }
     // One that gets all is to be divided again, and not to grow for it.
     const auto slots = [&](std::uint32_t count) {
@@ -85,7 +90,7 @@ class KeyedDirectory {
         new_segment(depth, 2 * segment.prefix + 1, slots(right), version)};
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
       if (segment.slots[i].empty()) continue;
-      halves[goes_right(segment.slots[i].marked) ? 1 : 0]->add(segment, i);
+      halves[goes_right(segment.slots[i].hash) ? 1 : 0]->add(segment, i);
     }
     for (auto& gone : segment.erased) {
       halves[goes_right(gone.hash) ? 1 : 0]->erased.push_back(std::move(gone));
@@ -150,6 +155,13 @@ class SegmentWalk {
     rest_ = segment.end();
     if (rest_ == 0) group_ += 1;
     return segment;
+  }
+  /// What the next steps through that directory look at is on its way to the processor's caches.
+  void fetch_next(const Directory& group) const {
+    if (rest_ == 0) return;
+    const Segment& next = group.at(rest_);
+    fetch_all(next.beside.get(), next.room());
+    if (const std::uint64_t behind = next.end(); behind != 0) fetch(&group.at(behind));
   }
   bool is_over(const std::vector<Directory>& table) const { return group_ == table.size(); }
 

@@ -19,14 +19,12 @@ using namespace engine;
 /// files may have states.
 template <class Key, class V>
 struct KeyedSegment {
-  /// Marks of a slot, in place of the last two bits of its hash: it holds a key; and that key needs
-  /// not be kept any more for the cut that its segment keeps keys for.
-  static constexpr std::uint64_t held = 1, kept = 2, marks = held | kept;
-  static std::uint64_t hash_of(std::uint64_t mixed) { return (mixed & ~marks) | held; }
+  /// Not 0, which says that a slot is empty.
+  static std::uint64_t hash_of(std::uint64_t mixed) { return mixed | 1; }
 
   struct Slot {
     /// 0: it is empty.
-    std::uint64_t marked = 0;
+    std::uint64_t hash = 0;
     union {
       Key key;
     };
@@ -38,9 +36,8 @@ struct KeyedSegment {
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
     ~Slot() { clear(); }
-    bool empty() const { return marked == 0; }
-    std::uint64_t hash() const { return marked & ~kept; }
-    void fill(std::uint64_t as_marked, Key&& with_key, V&& with_value) {
+    bool empty() const { return hash == 0; }
+    void fill(std::uint64_t with_hash, Key&& with_key, V&& with_value) {
       std::construct_at(std::addressof(key), std::move(with_key));
       try {
         std::construct_at(std::addressof(value), std::move(with_value));
@@ -48,24 +45,26 @@ struct KeyedSegment {
         std::destroy_at(std::addressof(key));
         throw;
       }
-      marked = as_marked;
+      hash = with_hash;
     }
     void clear() {
-      if (std::exchange(marked, 0) == 0) return;
+      if (std::exchange(hash, 0) == 0) return;
       std::destroy_at(std::addressof(key));
       std::destroy_at(std::addressof(value));
     }
     void take(Slot& other) {
-      fill(other.marked, std::move(other.key), std::move(other.value));
+      fill(other.hash, std::move(other.key), std::move(other.value));
       other.clear();
     }
   };
 
   /// What is known of a slot without a look at it: the file that its state was saved in (`no_key`
-  /// if it is empty), and some bits of the hash, so that few others are looked at for a key.
+  /// if it is empty); some bits of the hash, so that few others are looked at for a key; and
+  /// whether the key needs not be kept any more for the cut that its segment keeps keys for.
   struct Beside {
-    std::uint8_t file = saved_in::no_key, tag = 0;
+    std::uint8_t file = saved_in::no_key, tag : 7 = 0, kept : 1 = 0;
   };
+  static_assert(sizeof(Beside) == 2);
 
   /// A key that is gone, and the file that says so.
   struct Erased {
@@ -96,7 +95,9 @@ struct KeyedSegment {
         prefix(of_prefix) {}
 
   std::uint32_t room() const { return mask + 1; }
-  static std::uint8_t tag_of(std::uint64_t hash) { return static_cast<std::uint8_t>(hash >> 24); }
+  static std::uint8_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint8_t>(hash >> 24 & 0x7f);
+  }
   bool has_room() const { return count < mask - mask / 8; }
   /// Where the next one begins, as the bits behind those of the group; 0: this was the last.
   std::uint64_t end() const { return depth == 0 ? 0 : (std::uint64_t{prefix} + 1) << (64 - depth); }
@@ -110,27 +111,36 @@ struct KeyedSegment {
     const std::uint8_t tag = tag_of(hash);
     std::uint32_t at = home_of(hash);
     while (beside[at].file != saved_in::no_key &&
-           !(beside[at].tag == tag && slots[at].hash() == hash && slots[at].key == key)) {
+           !(beside[at].tag == tag && slots[at].hash == hash && slots[at].key == key)) {
       at = (at + 1) & mask;
     }
+    return at;
+  }
+  /// Where the key most likely is, without a look at any.
+  std::uint32_t guess(std::uint64_t mixed) const {
+    const std::uint8_t tag = tag_of(hash_of(mixed));
+    std::uint32_t at = home_of(hash_of(mixed));
+    while (beside[at].file != saved_in::no_key && beside[at].tag != tag) at = (at + 1) & mask;
     return at;
   }
   /// Calls `use(key, value, mixed)` for all, in no order.
   template <class Use>
   void look_at(const Use& use) const {
     for (std::uint32_t i = 0; i < room(); ++i) {
-      if (!slots[i].empty()) use(slots[i].key, slots[i].value, slots[i].hash());
+      if (!slots[i].empty()) use(slots[i].key, slots[i].value, slots[i].hash);
     }
   }
   /// Slot `at` is empty.
-  void fill(std::uint32_t at, std::uint64_t marked, Key&& key) {
-    slots[at].fill(marked, std::move(key), V{});
-    beside[at] = {saved_in::none_ever, tag_of(marked)};
+  void fill(std::uint32_t at, std::uint64_t hash, Key&& key, bool is_kept) {
+    slots[at].fill(hash, std::move(key), V{});
+    beside[at].file = saved_in::none_ever;
+    beside[at].tag = tag_of(hash) & 0x7f;
+    beside[at].kept = is_kept;
     count += 1;
   }
   /// Takes what slot `from` of another one has.
   void add(KeyedSegment& other, std::uint32_t from) {
-    std::uint32_t at = home_of(other.slots[from].marked);
+    std::uint32_t at = home_of(other.slots[from].hash);
     while (!slots[at].empty()) at = (at + 1) & mask;
     move(other, from, at);
     count += 1;
@@ -141,7 +151,7 @@ struct KeyedSegment {
     beside[hole].file = saved_in::no_key;
     count -= 1;
     for (std::uint32_t at = (hole + 1) & mask; !slots[at].empty(); at = (at + 1) & mask) {
-      const std::uint32_t home = home_of(slots[at].marked);
+      const std::uint32_t home = home_of(slots[at].hash);
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       move(*this, at, hole);
       hole = at;
@@ -158,7 +168,7 @@ struct KeyedSegment {
   }
   void keep_nothing() {
     if (std::exchange(keeps, 0) == 0) return;
-    for (std::uint32_t at = 0; at < room(); ++at) slots[at].marked &= ~kept;
+    for (std::uint32_t at = 0; at < room(); ++at) beside[at].kept = false;
     old = nullptr;
   }
 

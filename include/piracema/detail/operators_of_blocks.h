@@ -183,6 +183,7 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
     Emits emits = emits_of(output);
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
+      if (!TakesBack<F> || batch.input == 0) keys_.fetch(batch, i);
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
       if constexpr (TakesBack<F>) {
@@ -248,6 +249,7 @@ class BlockJoin final
     Emits emits = this->emits_of(output);
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
+      keys_.fetch(batch, i);
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
       if (batch.input == 0) {
@@ -304,6 +306,7 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
   void process(Batch& batch, Output& output) override {
     BatchReader items(batch);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
+      keys_.fetch(batch, i);
       const Bytes item = items.next();
       if (!output.begin_item(batch, i, item)) continue;
       if constexpr (takes_reference) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/detail/entry_counts.h>
+#include <piracema/detail/fetch.h>
 #include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_segment.h>
@@ -73,11 +74,11 @@ class TableCut {
   bool keeps(const Segment& segment) const { return segment.keeps == version_; }
   /// The key of this slot is about to be, in such a segment.
   void keep(Segment& segment, std::uint32_t at, KeyGroups groups) {
-    Slot& slot = segment.slots[at];
-    if ((slot.marked & kept) != 0) return;
-    slot.marked |= kept;
+    const Slot& slot = segment.slots[at];
+    if (segment.beside[at].kept) return;
+    segment.beside[at].kept = true;
     std::uint8_t& file = segment.beside[at].file;
-    if (!cut_->plan(groups.group_of(slot.marked)).again[file]) return;
+    if (!cut_->plan(groups.group_of(slot.hash)).again[file]) return;
     if (file == saved_in::none_ever) file = saved_in::none;  // Now one has it.
     put_state(one_key().writer, slot);
     segment.old = kept_runs_.add(one_->bytes, segment.old);
@@ -106,10 +107,16 @@ class TableCut {
         entries += 1;
       });
     }
+    // What has changed lies here and there: so all of it is on its way before the first is saved.
+    wanted_.clear();
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      std::uint8_t& file = segment.beside[i].file;
-      if (!plan.again[file] || (segment.slots[i].marked & kept) != 0) continue;
+      if (!plan.again[segment.beside[i].file] || segment.beside[i].kept) continue;
+      wanted_.push_back(i);
+      fetch_all(&segment.slots[i], 1);
+    }
+    for (const std::uint32_t i : wanted_) {
       put_state(writer, segment.slots[i]);
+      std::uint8_t& file = segment.beside[i].file;
       counts.leave(file);
       counts.enter(file, plan.number);
       entries += 1;
@@ -127,7 +134,6 @@ class TableCut {
 
  private:
   using Slot = typename Segment::Slot;
-  static constexpr std::uint64_t kept = Segment::kept;
 
   // The cut wants it, and has not got it.
   bool is_awaited(const Segment& segment) const {
@@ -179,6 +185,8 @@ class TableCut {
   /// Of the cut that is under way.
   KeptRuns kept_runs_;
   std::unique_ptr<OneKey> one_;
+  /// Slots of the segment that is being saved.
+  std::vector<std::uint32_t> wanted_;
 };
 
 }  // namespace piracema::detail
