@@ -170,27 +170,16 @@ void NodeProcess::lent_seen(const ckpt::LentMachine::Seen& seen) {
   constexpr std::chrono::hours length_unless_known{8};
   const auto takes = leaving_.takes(supervisors(), seen.length.value_or(length_unless_known));
   step(JobRunner::LeavingTakes{takes.leaving, takes.ending});
-  seen_ = {seen.is_lent, seen.gone_by, seen.why};
-  tell_open();
+  step(JobRunner::LentSeen{seen.is_lent, seen.gone_by, seen.why});
 }
 
 // ---- room ----
 
-void NodeProcess::look_for_room() {
-  poller_.at(now() + look_for_room_every, [this] { look_for_room(); });
-  const bool has_room = files_.has_room(jobs_room);
-  if (has_room != std::exchange(has_room_, has_room)) tell_open();
-}
-
 // A job that finds no room fails at once, and the next one comes to where that place became free:
 // such a node would take all that wait, one after the other.
-void NodeProcess::tell_open() {
-  LentWindow::Seen seen = seen_;
-  if (!has_room_ && seen.is_lent) {
-    seen.is_lent = false;
-    seen.why = "as its home has no room";
-  }
-  step(JobRunner::LentSeen{std::move(seen)});
+void NodeProcess::look_for_room() {
+  poller_.at(now() + look_for_room_every, [this] { look_for_room(); });
+  step(JobRunner::RoomSeen{files_.has_room(jobs_room)});
 }
 
 // ---- the replica ----
@@ -289,9 +278,7 @@ void NodeProcess::act(const JobRunner::Launch& launch) {
   if (!started) {
     // Room may have gone since it was looked for: that is no failure of the job's.
     const bool is_ours = !files_.has_room(jobs_room);
-    if (is_ours && std::exchange(has_room_, false)) {
-      poller_.post([this] { tell_open(); });
-    }
+    if (is_ours) poller_.post([this] { step(JobRunner::RoomSeen{false}); });
     const Ended ended{attempt, is_ours ? End::fenced : End::not_started, 127,
                       concat(started.error().message, " (node ", options_.name, ")")};
     poller_.post([this, ended] { over(ended); });

@@ -85,8 +85,6 @@ class NodeProcess {
   void replica_ended();
   void lent_seen(const ckpt::LentMachine::Seen& seen);
   void look_for_room();
-  /// Whether jobs may begin here, by the machine's owner and by the room in the node's directory.
-  void tell_open();
   /// The supervisors of what runs here.
   std::vector<pid_t> supervisors() const;
   void step(const JobRunner::Event& event);
@@ -124,9 +122,6 @@ class NodeProcess {
   std::map<Attempt, Running> running_;
   ckpt::JobLeaving leaving_;
   std::optional<ckpt::LentMachine> lent_;
-  /// What was seen last, of a machine that is lent.
-  LentWindow::Seen seen_;
-  bool has_room_ = true;
   std::unique_ptr<PartDoor> parts_;
   std::unique_ptr<StreamReporter> streams_;
   /// By their numbers at the door.

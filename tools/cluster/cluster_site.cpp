@@ -56,10 +56,9 @@ void write_nodes(MetricsWriter& out, const ClusterSight& sight) {
   out.gauge("piracema_cluster_node_lost", "1 for a node that was not heard of for some seconds.");
   of_each([](const jobs::Node& node) { return std::uint64_t{is_lost(node)}; });
   out.gauge("piracema_cluster_node_takes_jobs",
-            "1 for a node where jobs may begin: it is heard of, does not drain, and is lent.");
-  of_each([](const jobs::Node& node) {
-    return std::uint64_t{node.alive && !node.draining && !node.leaving && node.lent.open};
-  });
+            "1 for a node where jobs may begin: it is heard of, does not drain, is lent, "
+            "and its home has room.");
+  of_each([](const jobs::Node& node) { return std::uint64_t{takes_jobs(node)}; });
   out.gauge("piracema_cluster_node_heard_seconds", "How long ago the node was heard of.");
   of_each([&](const jobs::Node& node) { return seconds_since(node.heard_ms, sight.now_ms); });
   out.gauge("piracema_cluster_node_slots", "Slots of the node.");

@@ -61,6 +61,10 @@ std::string sentence(const Event& event) {
       return concat("the user ", event.user, " was added or changed");
     case user_dropped:
       return concat("the user ", event.user, " was removed");
+    case node_full:
+      return concat("the home of ", node, " has no room: no job begins there, and what runs stays");
+    case node_has_room:
+      return concat("the home of ", node, " has room again");
   }
   return "something that this version does not know";
 }
@@ -89,10 +93,10 @@ ClusterEvents::ClusterEvents(CLI::App& cluster, const std::string& footer) {
   add_cluster_options(*events_, directory_, timeout_);
   events_->add_flag("-f,--follow", follow_, "Go on as it happens, until Ctrl-C");
   events_->add_flag("--json", json_, "One JSON object for each");
-  events_->footer(
-      concat("Nodes that come, are lost, drain or are lent; jobs that lose their node, fail,\n"
-             "begin again or are cancelled; users that come, go or change. The last 1,000.\n\n",
-             footer));
+  events_->footer(concat(
+      "Nodes that come, are lost, drain, are lent or full; jobs that lose their node, fail,\n"
+      "begin again or are cancelled; users that come, go or change. The last 1,000.\n\n",
+      footer));
 }
 
 int ClusterEvents::run() const {

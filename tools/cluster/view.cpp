@@ -66,7 +66,8 @@ const char* state_of(const jobs::Node& node) {
   if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
   if (node.leaving) return "leaving";
   if (node.draining) return "draining";
-  return node.lent.open ? "here" : "not lent";
+  if (!node.lent.open) return "not lent";
+  return node.full ? "full" : "here";
 }
 
 const char* explained(JobState state) {
@@ -96,8 +97,11 @@ const char* explained(const jobs::Node& node) {
   }
   if (node.leaving) return "its process is about to end: its jobs go on elsewhere";
   if (node.draining) return "somebody wants it empty: its jobs go on elsewhere, none begin there";
-  return node.lent.open ? "it runs jobs"
-                        : "its machine is its owner's now: none begin there until it is lent again";
+  if (!node.lent.open) {
+    return "its machine is its owner's now: none begin there until it is lent again";
+  }
+  return node.full ? "its home has no room: none begin there until it has, and what runs goes on"
+                   : "it runs jobs";
 }
 
 nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {

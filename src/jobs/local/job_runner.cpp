@@ -19,6 +19,7 @@ constexpr milliseconds grace{30'000};
 constexpr milliseconds fence{fence_ms};
 // Of a command that can be gone on from, as of `piracema run`.
 constexpr int stopped_code = 75;
+constexpr const char* no_room = "the home of the node has no room";
 constexpr std::size_t said_bytes_max = std::size_t{256} << 10;
 
 }  // namespace
@@ -81,7 +82,8 @@ void JobRunner::ask() {
   } else if (!joined_) {
     operation = Join{settings_.node,      settings_.incarnation, settings_.slots,
                      settings_.directory, settings_.address,     question.number,
-                     window_.told(now_),  settings_.kind,        settings_.site};
+                     window_.told(now_),  settings_.kind,        settings_.site,
+                     !has_room_};
   } else {
     operation = report(question);
   }
@@ -95,7 +97,8 @@ Operation JobRunner::report(Question& question) {
                 .incarnation = settings_.incarnation,
                 .number = question.number,
                 .leaving = leaving_,
-                .lent = window_.told(now_)};
+                .lent = window_.told(now_),
+                .full = !has_room_};
   std::size_t bytes = 0;
   for (const auto& [piece, local] : jobs_) {
     const Attempt attempt{piece.first, local.attempt, piece.second};
@@ -284,6 +287,12 @@ void JobRunner::take(const Order& order) {
     hurry_ = true;
     return;
   }
+  // The group did not know. A part belongs to what runs, and is tried.
+  if (!has_room_ && order.attempt.part == 0) {
+    local.ended = Ended{order.attempt, End::left, 127, no_room};
+    hurry_ = true;
+    return;
+  }
   if (is_beside(order.attempt) && !command_runs(order.attempt)) {
     local.ended = Ended{order.attempt, End::not_started, 1, "the job has ended"};
     hurry_ = true;
@@ -377,6 +386,14 @@ void JobRunner::on(const PartAsked& asked) {
 
 void JobRunner::on(const PartDropped& dropped) {
   if (wishes_.erase(dropped.part) != 0) hurry_ = true;
+}
+
+void JobRunner::on(const RoomSeen& seen) {
+  if (std::exchange(has_room_, seen.has_room) == seen.has_room) return;
+  hurry_ = true;
+  actions_.push_back(Tell{has_room_ ? "the home of the node has room again: jobs may begin here"
+                                    : concat(no_room, ": no job begins here, and what runs stays"),
+                          !has_room_});
 }
 
 void JobRunner::on(const LeaveAsked&) {

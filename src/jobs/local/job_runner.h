@@ -74,9 +74,14 @@ class JobRunner {
   /// Of a machine that is lent for a while.
   using LentSeen = LentWindow::Seen;
   using LeavingTakes = LentWindow::Takes;
+  /// Whether the node's home has room for what a job leaves behind. While it has none no command
+  /// begins, and what runs goes on.
+  struct RoomSeen {
+    bool has_room = true;
+  };
   struct Woken {};
   using Event = std::variant<Began, Answered, Awaited, Over, Wrote, PartAsked, PartDropped,
-                             LeaveAsked, LentSeen, LeavingTakes, Woken>;
+                             LeaveAsked, LentSeen, LeavingTakes, RoomSeen, Woken>;
 
   // ---- actions
   struct Ask {
@@ -187,6 +192,7 @@ class JobRunner {
   void on(const LeaveAsked&);
   void on(const LentSeen& seen) { window_.see(seen); }
   void on(const LeavingTakes& takes) { window_.learn(takes); }
+  void on(const RoomSeen&);
   void on(const Woken&) {}
 
   bool all_over() const;
@@ -224,6 +230,7 @@ class JobRunner {
   bool began_ = false;
   bool joined_ = false, was_joined_ = false, leaving_ = false, finished_ = false;
   LentWindow window_;
+  bool has_room_ = true;
   std::optional<Time> trouble_since_;
   bool trouble_told_ = false;
 };

@@ -493,3 +493,36 @@ TEST_CASE("a machine that is lent again takes jobs again, and not in what was le
   node.step(JobRunner::LentSeen{true, seconds(200), ""});
   CHECK(node.runner.is_open());
 }
+
+TEST_CASE("a node whose home is full says so, keeps what runs, and begins no command") {
+  Driver node;
+  node.step(JobRunner::RoomSeen{false});
+  node.step(JobRunner::Began{});
+  CHECK(std::get<Join>(node.asked).full);
+  node.step(JobRunner::RoomSeen{true});
+  node.answer({.orders = {order(1)}});
+  CHECK_FALSE(std::get<Report>(node.asked).full);
+  node.answer({.orders = {order(1)}});
+  const auto full = node.step(JobRunner::RoomSeen{false});
+  REQUIRE(all_of<JobRunner::Ask>(full).size() == 1);
+  CHECK(std::get<Report>(node.asked).full);
+  CHECK(std::get<Report>(node.asked).lent.open);
+  CHECK(all_of<JobRunner::Terminate>(full).empty());
+  CHECK(all_of<JobRunner::Tell>(full).at(0).is_warning);
+  // It is looked for again and again, and said once.
+  CHECK(node.step(JobRunner::RoomSeen{false}).empty());
+  // What the group sent there before it knew is its own again; a part belongs to what runs.
+  const auto told = node.answer({.orders = {order(1), part(1, 5), order(2)}});
+  const auto begun = all_of<JobRunner::Launch>(told);
+  REQUIRE(begun.size() == 1);
+  CHECK(begun[0].attempt.part == 5);
+  const auto& ended = std::get<Report>(node.asked).ended;
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].attempt == Attempt{2, 1});
+  CHECK(ended[0].end == End::left);
+  node.answer({.orders = {order(1), part(1, 5)}});
+  node.step(JobRunner::RoomSeen{true});
+  CHECK_FALSE(std::get<Report>(node.asked).full);
+  CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1), part(1, 5), order(2, 2)}}))
+            .size() == 1);
+}

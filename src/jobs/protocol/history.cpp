@@ -40,6 +40,10 @@ const char* name_of(Event::Kind kind) {
       return "user_put";
     case user_dropped:
       return "user_dropped";
+    case node_full:
+      return "node_full";
+    case node_has_room:
+      return "node_has_room";
   }
   return "unknown";
 }

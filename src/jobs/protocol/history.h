@@ -28,6 +28,8 @@ struct Event {
     job_over,  ///< It has failed for good, or somebody has cancelled it.
     user_put,  ///< New, or with another role or account.
     user_dropped,
+    node_full,      ///< Its home has no room: nothing begins there, and what runs stays.
+    node_has_room,  ///< It has room again.
   };
   /// Counts all that has happened, from 1.
   std::uint64_t number = 0;

@@ -251,15 +251,32 @@ struct Node {
   std::string site = {};
   /// About when it is not lent any more, by the clock of the group; 0: there is no end yet.
   std::uint64_t closes_ms = 0;
+  /// As it has said when it was heard last: nothing is begun there, and what runs there stays.
+  bool full = false;
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
-                    lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms);
+                    lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms,
+                    full);
   }
 };
 
 /// Nothing is begun there, and what is there goes.
 inline bool is_to_be_left(const Node& node) {
   return node.draining || node.leaving || !node.lent.open;
+}
+/// Jobs may begin there.
+inline bool takes_jobs(const Node& node) {
+  return node.alive && !is_to_be_left(node) && !node.full;
+}
+
+/// Where the command of a job goes on whose first node is lost or left (outlives_first_node);
+/// empty: nowhere, as nothing is begun on those that it has.
+inline std::string next_node(const Job& job, const std::map<std::string, Node>& nodes) {
+  const auto next = std::find_if(job.others.begin(), job.others.end(), [&](const auto& other) {
+    const auto node = nodes.find(other);
+    return node != nodes.end() && !node->second.full;
+  });
+  return next == job.others.end() ? "" : *next;
 }
 
 /// The first node is to be left, and the job is not: its command ends once the others have all that
@@ -268,7 +285,7 @@ inline bool hands_over(const Job& job, const std::map<std::string, Node>& nodes)
   if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
   const auto first = nodes.find(job.node);
   return first != nodes.end() && is_to_be_left(first->second) &&
-         job.others.size() >= most_coordinators(job.spec);
+         job.others.size() >= most_coordinators(job.spec) && !next_node(job, nodes).empty();
 }
 
 }  // namespace piracema::jobs

@@ -10,15 +10,38 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 7, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 8, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
-// As nodes joined that did not say what their machines are like: in logs of before.
-constexpr std::uint8_t kind_of_join = 0;
+// What nodes said before they told of the room in their homes, and before they told what their
+// machines are like: in logs of before.
+constexpr std::uint8_t kind_of_join = 0, kind_of_report = 1;
+struct JoinWithoutRoom : Join {
+  auto fields() {
+    return std::tie(node, incarnation, slots, directory, address, number, lent, kind, site);
+  }
+};
 struct JoinWithoutKind : Join {
   auto fields() { return std::tie(node, incarnation, slots, directory, address, number, lent); }
 };
+struct ReportWithoutRoom : Report {
+  auto fields() {
+    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks);
+  }
+};
+
+/// The first of them that the bytes are.
+template <class... Then>
+std::optional<Operation> decode_before(Bytes bytes) {
+  std::optional<Operation> found;
+  const auto is = [&]<class One>(const Result<One>& one) {
+    if (one) found = Operation(*one);
+    return one.ok();
+  };
+  (is(wire::decode<Then>(bytes)) || ...);
+  return found;
+}
 
 bool is_name_letter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -72,9 +95,13 @@ Result<Operation> decode_operation(Bytes bytes) {
   frame.kind = static_cast<std::uint8_t>(bytes.front());
   frame.head = Buffer(bytes.subspan(1));
   auto operation = wire::message_from_frame<Operation>(frame, "operation of a cluster");
-  if (operation || frame.kind != kind_of_join) return operation;
-  if (auto join = wire::decode<JoinWithoutKind>(frame.head)) return Operation(Join(*join));
-  return operation;
+  if (operation) return operation;
+  std::optional<Operation> before;
+  if (frame.kind == kind_of_join) {
+    before = decode_before<JoinWithoutRoom, JoinWithoutKind>(frame.head);
+  }
+  if (frame.kind == kind_of_report) before = decode_before<ReportWithoutRoom>(frame.head);
+  return before ? Result<Operation>(*std::move(before)) : operation;
 }
 
 Buffer encode(const Answer& answer) {

@@ -38,8 +38,10 @@ struct Join {
   Lent lent = {};
   /// What its machine is like, and where it is (Node::kind, Node::site).
   std::string kind = {}, site = {};
+  /// As that of a report.
+  bool full = false;
   auto fields() {
-    return std::tie(node, incarnation, slots, directory, address, number, lent, kind, site);
+    return std::tie(node, incarnation, slots, directory, address, number, lent, kind, site, full);
   }
 };
 /// What a job has written, from so many bytes on.
@@ -74,8 +76,11 @@ struct Report {
   /// Parts that are wanted by what runs there, and what those are as long as that was not answered.
   std::vector<Attempt> wants;
   std::vector<AskedPart> asks;
+  /// Its home has no room for what a job leaves behind: nothing is begun there, and what runs
+  /// stays.
+  bool full = false;
   auto fields() {
-    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks);
+    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks, full);
   }
 };
 /// The process leaves for good: its jobs have ended.

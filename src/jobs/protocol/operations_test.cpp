@@ -27,8 +27,29 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
 TEST_CASE("an answer of another version of the protocol is named as one") {
   const Buffer first(as_bytes(std::string_view("\3\0", 2)));
   CHECK(decode_answer(first).error().message ==
-        "want an answer of the control plane of version 7, found 1: all machines want the same "
+        "want an answer of the control plane of version 8, found 1: all machines want the same "
         "piracema");
+}
+
+TEST_CASE("what nodes said before they told of the room in their homes is understood") {
+  const std::size_t full_bytes = 1;
+  const Buffer join =
+      encode(Operation(Join{.node = "a", .incarnation = 7, .slots = 2, .kind = "x", .full = true}));
+  const Buffer report = encode(
+      Operation(Report{.node = "a", .incarnation = 7, .number = 3, .has = {{1, 2}}, .full = true}));
+  CHECK(std::get<Join>(*decode_operation(join)).full);
+  CHECK(std::get<Report>(*decode_operation(report)).full);
+  const auto join_before = decode_operation(Bytes(join).first(join.size() - full_bytes));
+  REQUIRE(join_before.ok());
+  CHECK(std::get<Join>(*join_before).kind == "x");
+  CHECK_FALSE(std::get<Join>(*join_before).full);
+  const auto report_before = decode_operation(Bytes(report).first(report.size() - full_bytes));
+  REQUIRE(report_before.ok());
+  CHECK(std::get<Report>(*report_before).number == 3);
+  CHECK(std::get<Report>(*report_before).has.size() == 1);
+  CHECK_FALSE(std::get<Report>(*report_before).full);
+  CHECK_FALSE(decode_operation(Bytes(report).first(report.size() - full_bytes - 1)).ok());
+  CHECK_FALSE(decode_operation(Bytes(join).first(join.size() - full_bytes - 1)).ok());
 }
 
 TEST_CASE(
@@ -39,14 +60,14 @@ TEST_CASE(
   REQUIRE(read.ok());
   CHECK(std::get<Join>(*read).kind == "x");
   CHECK(std::get<Join>(*read).site == "y");
-  // The lengths of both, and both.
-  const std::size_t kind_bytes = 18;
+  // The lengths of both, and both, and whether it is full.
+  const std::size_t kind_bytes = 19;
   const auto before = decode_operation(Bytes(now).first(now.size() - kind_bytes));
   REQUIRE(before.ok());
   CHECK(std::get<Join>(*before).node == "a");
   CHECK(std::get<Join>(*before).kind.empty());
   CHECK_FALSE(decode_operation(Bytes(now).first(now.size() - kind_bytes - 1)).ok());
-  CHECK_FALSE(decode_operation(Bytes(now).first(now.size() - 1)).ok());
+  CHECK_FALSE(decode_operation(Bytes(now).first(now.size() - 2)).ok());
 }
 
 TEST_CASE("what a machine is like is a few visible letters") {

@@ -27,6 +27,12 @@ struct Body : ClusterImage {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
+struct FourthNode : Node {
+  auto fields() {
+    return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
+                    lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms);
+  }
+};
 struct ThirdNode : Node {
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
@@ -55,11 +61,11 @@ struct SecondJob : Job {
                     owner);
   }
 };
-/// An image with jobs as they were then.
-template <class JobThen>
+/// An image with jobs and nodes as they were then.
+template <class JobThen, class NodeThen>
 struct Then {
   std::vector<JobThen> jobs;
-  std::vector<ThirdNode> nodes;
+  std::vector<NodeThen> nodes;
   std::vector<User> users;
   std::vector<Event> events;
   JobId last_job = 0;
@@ -67,6 +73,7 @@ struct Then {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
+Job as_now(Job job) { return job; }
 Part as_now(ThirdPart part, const Job&, std::uint32_t) { return part; }
 Part as_now(SecondPart part, const Job& job, std::uint32_t number) {
   if (number < first_beside) part.asker = job.node;
@@ -81,9 +88,9 @@ Job as_now(JobThen job) {
   return job;
 }
 
-template <class JobThen>
+template <class JobThen, class NodeThen>
 Result<ClusterImage> decode_then(Bytes bytes) {
-  auto then = wire::decode<Then<JobThen>>(bytes);
+  auto then = wire::decode<Then<JobThen, NodeThen>>(bytes);
   if (!then) return then.error();
   ClusterImage image{.jobs = {},
                      .nodes = {},
@@ -92,7 +99,7 @@ Result<ClusterImage> decode_then(Bytes bytes) {
                      .last_job = then->last_job,
                      .time = then->time,
                      .own_ms = then->own_ms};
-  for (ThirdNode& node : then->nodes) image.nodes.push_back(std::move(node));
+  for (NodeThen& node : then->nodes) image.nodes.push_back(std::move(node));
   for (JobThen& job : then->jobs) image.jobs.push_back(as_now(std::move(job)));
   return image;
 }
@@ -117,8 +124,9 @@ Result<ClusterImage> decode_image(Bytes bytes) {
                                        ", found another thing")};
   }
   const Bytes rest = bytes.subspan(head_bytes);
-  if (head->version == 2) return decode_then<SecondJob>(rest);
-  if (head->version == 3) return decode_then<ThirdJob>(rest);
+  if (head->version == 2) return decode_then<SecondJob, ThirdNode>(rest);
+  if (head->version == 3) return decode_then<ThirdJob, ThirdNode>(rest);
+  if (head->version == 4) return decode_then<Job, FourthNode>(rest);
   if (head->version != ClusterImage::version) {
     return Error{Errc::config, concat("want an image of a cluster of version ", versions(),
                                       ", found ", head->version)};

@@ -14,9 +14,9 @@ namespace piracema::jobs {
 
 /// All that the control plane of a cluster knows, for replicas that come late and for the disk.
 struct ClusterImage {
-  /// In 3 machines had no kinds, and only commands said anything. In 2 only the first node of a job
-  /// had asked for parts, and none outlived that.
-  static constexpr std::uint32_t version = 4;
+  /// In 4 no node had a home that is full. In 3 machines had no kinds, and only commands said
+  /// anything. In 2 only the first node of a job had asked for parts, and none outlived that.
+  static constexpr std::uint32_t version = 5;
 
   std::vector<Job> jobs;
   std::vector<Node> nodes;
@@ -27,7 +27,7 @@ struct ClusterImage {
 };
 
 Buffer encode(const ClusterImage& image);
-/// Of this version and the two before. Errc::corrupt; Errc::config names another version.
+/// Of this version and the three before. Errc::corrupt; Errc::config names another version.
 Result<ClusterImage> decode_image(Bytes bytes);
 
 }  // namespace piracema::jobs

@@ -64,6 +64,27 @@ constexpr const char* image_of_version_3 =
     "00000000020000000000000040420f0000000000000100000000000000620000000000000000000000000000"
     "000000000000000000000000000002000000000000000010a5d4e8000000e803000000000000";
 
+// As commit 235ffd49 wrote it: the node a, which said nothing of the room in its home, a job that
+// runs and one that waits.
+constexpr const char* image_of_version_4 =
+    "50495241434c5354040000000200000000000000010000000000000001000000000000006a01000000000000"
+    "0004000000000000007472756500000000000000000000000000000000010000000100000000000000000000"
+    "0000000000010100000000000000610000000000000000000000000000000000010000000000000000000000"
+    "0000000000000000000000000040420f000000000040420f0000000000000000000000000000000000000000"
+    "000000000000000000050000000000000061646d696e00000000000000000000000000000000000000000000"
+    "000000020000000000000001000000000000006a010000000000000004000000000000007472756500000000"
+    "0000000000000000000000000100000002000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000038000000000000007761697473"
+    "20666f72203220736c6f74733a2061206861732031206f66203220667265652c20616e64206973206b657074"
+    "20666f7220697440420f00000000000000000000000000000000000000000000000000000000000000000000"
+    "000000050000000000000061646d696e00000000000000000000000000000000000000000000000000010000"
+    "00000000000100000000000000610100000000000000020000000300000000000000682d6103000000000000"
+    "0002000000000000002f6400000160ea000000000000000000000000000001701700000000000040420f0000"
+    "0000006d69bf3800000000010000000300000000000000783836010000000000000073a02c10000000000001"
+    "00000000000000050000000000000061646d696e010000000000000002000000000000000001000000000000"
+    "00010000000000000040420f0000000000000100000000000000610000000000000000000000000000000000"
+    "000000000000000000000002000000000000000010a5d4e8000000e803000000000000";
+
 }  // namespace
 
 TEST_CASE("a replica that comes late has the same state") {
@@ -73,11 +94,13 @@ TEST_CASE("a replica that comes late has the same state") {
   cluster.join("b");
   const JobId id = cluster(Submit{{.name = "j", .command = {"x"}, .nodes = 2}}).job;
   CHECK(cluster.job(id).state == JobState::waiting);
+  cluster(Report{.node = "b", .incarnation = 1, .full = true});
   cluster.pass(1'000);
   const Buffer image = smr::bytes_of(cluster.state.snapshot());
   ClusterState late;
   REQUIRE(late.restore(image));
   CHECK(as_text(smr::bytes_of(late.snapshot())) == as_text(image));
+  CHECK(late.nodes().at("b").full);
   CHECK(late.next_deadline() == cluster.state.next_deadline());
   Buffer half(Bytes(image).first(image.size() / 2));
   CHECK_FALSE(late.restore(half));
@@ -120,14 +143,26 @@ TEST_CASE("an image of before machines had kinds is read, and what was said goes
   CHECK(job.output == "hello, world");
 }
 
+TEST_CASE("an image of before nodes told of the room in their homes is read: there is some") {
+  Cluster cluster;
+  REQUIRE(cluster.state.restore(as_bytes(*store::from_hex(image_of_version_4))));
+  const Node& node = cluster.state.nodes().at("a");
+  CHECK(node.kind == "x86");
+  CHECK(node.site == "s");
+  CHECK(node.closes_ms != 0);
+  CHECK_FALSE(node.full);
+  CHECK(cluster.job(1).state == JobState::running);
+  CHECK(cluster.job(2).state == JobState::waiting);
+}
+
 TEST_CASE("an image of a later version, or cut, or changed, is no image") {
   SharedCluster cluster;
   cluster.submit(alice);
   const Buffer image = smr::bytes_of(cluster.state.snapshot());
   Buffer later(image);
-  later.data()[8] = std::byte{5};
+  later.data()[8] = std::byte{6};
   CHECK(decode_image(later).error().message ==
-        "want an image of a cluster of version 2 to 4, found 5");
+        "want an image of a cluster of version 2 to 5, found 6");
   for (std::size_t size = 0; size < image.size(); ++size) {
     CHECK_FALSE(decode_image(Bytes(image).first(size)).ok());
   }

@@ -99,7 +99,7 @@ void ClusterState::on_time(const smr::Context& context) {
     node.alive = false;
     changed = true;
     happened(Event::Kind::node_lost, name, concat("not heard of for ", lease_ms, " ms"));
-    jobs_.lose(name, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
+    jobs_.lose(name, nodes_, concat("the node ", name, " was not heard of for ", lease_ms, " ms"));
   }
   if (changed) place_all();
 }
@@ -207,11 +207,12 @@ Answer ClusterState::on(const Join& join, std::uint64_t client) {
   node.site = join.site;
   node.leaving = false;
   lend(node, join.lent);
+  fill(node, join.full);
   node.last_report = is_new ? join.number : std::max(node.last_report, join.number);
   if (is_new) {
     node.alive = true;
     happened(Event::Kind::node_joined, join.node);
-    jobs_.lose(join.node, concat("the node ", join.node, " was started again"));
+    jobs_.lose(join.node, nodes_, concat("the node ", join.node, " was started again"));
   }
   renew(node);
   place_all();
@@ -233,6 +234,7 @@ Answer ClusterState::on(const Report& report) {
     node->last_report = report.number;
     // Before what has ended: whoever was asked to leave has not failed.
     changed |= lend(*node, report.lent);
+    changed |= fill(*node, report.full);
     if (jobs_.heard(report)) changes_ += 1;
     changed |= jobs_.ended(report, nodes_, now_ms());
     changed |= jobs_.parts_gone(report);
@@ -266,6 +268,12 @@ bool ClusterState::lend(Node& node, const Lent& lent) {
   return closes_anew || before.open != lent.open || before.why != node.lent.why;
 }
 
+bool ClusterState::fill(Node& node, bool full) {
+  if (std::exchange(node.full, full) == full) return false;
+  happened(full ? Event::Kind::node_full : Event::Kind::node_has_room, node.name);
+  return true;
+}
+
 // Each report says it anew, a moment later and by another clock: that is no news.
 bool ClusterState::learn_close(Node& node) {
   const std::uint64_t in_ms = node.lent.closes_in_ms;
@@ -283,7 +291,7 @@ Answer ClusterState::on(const Leave& leave) {
   node->alive = false;
   node->incarnation = 0;
   happened(Event::Kind::node_left, leave.node);
-  jobs_.lose(leave.node, concat("the node ", leave.node, " has left"));
+  jobs_.lose(leave.node, nodes_, concat("the node ", leave.node, " has left"));
   place_all();
   return {};
 }

@@ -65,6 +65,7 @@ class ClusterState final : public smr::StateMachine, public smr::Watchable {
   bool renew(Node& node);
   bool begins_to_leave(Node& node);
   bool lend(Node& node, const Lent& lent);
+  bool fill(Node& node, bool full);
   /// It closes at another time than was known.
   bool learn_close(Node& node);
   void happened(Event::Kind kind, const std::string& node, const std::string& why = "");

@@ -101,6 +101,50 @@ TEST_CASE(
   CHECK(cluster.job(other).node == "a");
 }
 
+TEST_CASE("on a node whose home is full nothing begins, and what runs stays") {
+  Cluster cluster;
+  cluster.join("a");
+  const JobId runs = cluster.submit();
+  const auto full = [&](bool is) {
+    return cluster(Report{.node = "a", .incarnation = 1, .has = {{runs, 1}}, .full = is});
+  };
+  const Answer answer = full(true);
+  REQUIRE(answer.orders.size() == 1);
+  CHECK_FALSE(answer.orders[0].leave);
+  CHECK(cluster.job(runs).state == JobState::running);
+  const JobId waits = cluster.submit();
+  CHECK(cluster.job(waits).why ==
+        "waits for a node of 1 slot that is there: a has no room in its home");
+  // It is heard of all the time, and has as much to do as before.
+  CHECK(full(true).mark == answer.mark);
+  SUBCASE("until it has room") {
+    CHECK(full(false).orders.size() == 2);
+    CHECK(cluster.job(waits).state == JobState::running);
+  }
+  SUBCASE("and what was on its way there comes back, and has neither failed nor lost a node") {
+    full(false);
+    CHECK(cluster.job(waits).node == "a");
+    cluster(Report{.node = "a",
+                   .incarnation = 1,
+                   .has = {{runs, 1}, {waits, 1}},
+                   .ended = {{{waits, 1}, End::left, 127, "no room"}},
+                   .full = true});
+    CHECK(cluster.job(waits).state == JobState::waiting);
+    CHECK(cluster.job(waits).failures == 0);
+    CHECK(cluster.job(waits).losses == 0);
+    cluster.join("b");
+    CHECK(cluster.job(waits).node == "b");
+  }
+  SUBCASE("and it says so when it comes back") {
+    cluster(Leave{"a", 1});
+    cluster(Join{.node = "a", .incarnation = 2, .slots = 2, .full = true});
+    CHECK(cluster.job(runs).state == JobState::waiting);
+  }
+  std::vector<Event::Kind> kinds;
+  for (const Event& event : cluster.state.history().from(0)) kinds.push_back(event.kind);
+  CHECK(std::count(kinds.begin(), kinds.end(), Event::Kind::node_full) >= 1);
+}
+
 TEST_CASE("a node is forgotten once it is gone and no job has places there") {
   Cluster cluster;
   cluster.join("a");

@@ -25,11 +25,12 @@ void again_or_over(Job& job) {
 }
 
 // Its coordinators on the other nodes see to that; what a user does to the job goes by a command.
-bool goes_on(Job& job) {
+bool goes_on(Job& job, const std::map<std::string, Node>& nodes) {
   if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
-  if (job.others.empty() || job.losses >= losses_max) return false;
-  job.node = job.others.front();
-  job.others.erase(job.others.begin());
+  const std::string next = next_node(job, nodes);
+  if (next.empty() || job.losses >= losses_max) return false;
+  job.node = next;
+  std::erase(job.others, next);
   job.joins = true;
   // Another command counts what it says from the beginning.
   job.heard = 0;
@@ -80,11 +81,11 @@ void command_ended(Job& job, const Ended& end, const std::map<std::string, Node>
   if (end.end == End::fenced) {
     job.losses += 1;
     happened(Event::Kind::job_lost_node, job, job.why, history);
-    if (!goes_on(job)) again_or_over(job);
+    if (!goes_on(job, nodes)) again_or_over(job);
     return;
   }
   if (end.end == End::exited && end.code == 0) return become(job, JobState::done);
-  if (end.end == End::left && goes_on(job)) return;
+  if (end.end == End::left && goes_on(job, nodes)) return;
   // Asked to leave by a drain it is no failure of its own.
   const bool moved = job.state == JobState::leaving || end.end == End::left;
   if (moved && !job.cancelled) return again_or_over(job);
@@ -105,7 +106,8 @@ void command_ended(Job& job, const Ended& end, const std::map<std::string, Node>
   again_or_over(job);
 }
 
-void node_lost(Job& job, const std::string& node, const std::string& why, History& history) {
+void node_lost(Job& job, const std::string& node, const std::map<std::string, Node>& nodes,
+               const std::string& why, History& history) {
   if (job.state == JobState::running) does_without(job, node);
   // Its command has noticed before the lease was over.
   if (has_failed(job) && job.node != node && has_node(job, node)) take_for_loss(job, why, history);
@@ -113,7 +115,7 @@ void node_lost(Job& job, const std::string& node, const std::string& why, Histor
   job.losses += 1;
   job.why = why;
   happened(Event::Kind::job_lost_node, job, why, history);
-  if (!goes_on(job)) again_or_over(job);
+  if (!goes_on(job, nodes)) again_or_over(job);
 }
 
 bool does_without(Job& job, const std::string& node) {

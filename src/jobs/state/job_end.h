@@ -19,7 +19,8 @@ constexpr std::uint32_t losses_max = 20;
 void command_ended(Job& job, const Ended& end, const std::map<std::string, Node>& nodes,
                    std::uint64_t now_ms, History& history);
 /// Nothing is alive on that node any more; of the job's parts there `lose_parts` has told.
-void node_lost(Job& job, const std::string& node, const std::string& why, History& history);
+void node_lost(Job& job, const std::string& node, const std::map<std::string, Node>& nodes,
+               const std::string& why, History& history);
 /// From now on, if its command can: it follows its nodes, and that one is not the first.
 bool does_without(Job& job, const std::string& node);
 

@@ -29,6 +29,9 @@ struct Ending {
   void ends(End end, std::uint32_t code, const std::string& why = "why") {
     command_ended(job, {{job.id, job.attempt, 0}, end, code, why}, nodes, 1'000, history);
   }
+  void loses(const std::string& node, const std::string& why = "why") {
+    node_lost(job, node, nodes, why, history);
+  }
   /// The kinds of what has happened, in its order.
   std::vector<Event::Kind> happened() const {
     std::vector<Event::Kind> kinds;
@@ -100,7 +103,7 @@ TEST_CASE("a failure that the loss of a node explains later is taken back") {
   Ending end;
   end.ends(End::exited, 4);
   CHECK(end.job.next == JobState::failed);
-  node_lost(end.job, "b", "the node b was lost", end.history);
+  end.loses("b", "the node b was lost");
   CHECK(end.job.next == JobState::waiting);
   CHECK(end.job.failures == 0);
   CHECK(end.job.losses == 1);
@@ -109,12 +112,12 @@ TEST_CASE("a failure that the loss of a node explains later is taken back") {
 
 TEST_CASE("a job that loses its first node begins anew, and fails when that has been too often") {
   Ending end;
-  node_lost(end.job, "b", "why", end.history);
+  end.loses("b");
   CHECK(end.job.state == JobState::running);
   for (std::uint32_t i = 0; i < losses_max; ++i) {
     CHECK(end.job.next != JobState::failed);
     end.job.state = JobState::running;
-    node_lost(end.job, "a", "the node a was lost", end.history);
+    end.loses("a", "the node a was lost");
   }
   CHECK(end.job.next == JobState::failed);
   CHECK(end.job.why == "the node a was lost; that was the 20th time that it lost its node");
@@ -122,7 +125,7 @@ TEST_CASE("a job that loses its first node begins anew, and fails when that has 
 
 TEST_CASE("a stream with several coordinators goes on with the next node") {
   Ending end(stream_of_three);
-  SUBCASE("its first one is lost") { node_lost(end.job, "a", "why", end.history); }
+  SUBCASE("its first one is lost") { end.loses("a"); }
   SUBCASE("its first one is left") { end.ends(End::left, 75); }
   SUBCASE("its first one was not sure of its lease") { end.ends(End::fenced, 0); }
   CHECK(end.job.state == JobState::running);
@@ -138,9 +141,24 @@ TEST_CASE("a stream with several coordinators goes on with the next node") {
   CHECK(end.job.failures == 0);
 }
 
+TEST_CASE("a stream goes on with a node whose home is not full, and begins anew if there is none") {
+  Ending end(stream_of_three);
+  end.nodes.at("b").full = true;
+  SUBCASE("its first one is lost") { end.loses("a"); }
+  SUBCASE("its first one is left") { end.ends(End::left, 75); }
+  SUBCASE("its first one was not sure of its lease") { end.ends(End::fenced, 0); }
+  CHECK(end.job.state == JobState::running);
+  CHECK(end.job.node == "c");
+  CHECK(end.job.others == std::vector<std::string>{"b"});
+
+  end.loses("c");
+  CHECK(end.job.state == JobState::ending);
+  CHECK(end.job.next == JobState::waiting);
+}
+
 TEST_CASE("a stream does without a node that is not its first one") {
   Ending end(stream_of_three);
-  node_lost(end.job, "c", "why", end.history);
+  end.loses("c");
   CHECK(end.job.state == JobState::running);
   CHECK(end.job.others == std::vector<std::string>{"b"});
   CHECK_FALSE(does_without(end.job, "a"));

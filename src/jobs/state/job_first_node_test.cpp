@@ -155,6 +155,47 @@ TEST_CASE("two nodes are lost at once, with the first: the last one has the comm
   CHECK(cluster.job(cluster.id).others.empty());
 }
 
+TEST_CASE("a job goes on with a node whose home has room") {
+  Outliving cluster;
+  const Job& job = cluster.job(cluster.id);
+  Report full = cluster.on_b({{cluster.id, 1, 2}});
+  full.full = true;
+  SUBCASE("when its first node is lost") {
+    cluster(full);
+    Report fenced = cluster.of("a");
+    fenced.ended = {{{cluster.id, 1}, End::fenced, 137, "fenced"}};
+    cluster(fenced);
+    CHECK(job.state == JobState::running);
+    CHECK(job.node == "c");
+    CHECK(job.others.at(0) == "b");
+    // What runs there stays.
+    CHECK_FALSE(cluster(cluster.on_b({{cluster.id, 1, 2}})).orders.at(0).leave);
+  }
+  SUBCASE("when its first node is left") {
+    cluster(full);
+    cluster(Drain{"a", true});
+    CHECK(cluster(cluster.leading({{cluster.id, 1, 1}})).orders.at(0).hands_over);
+    SUBCASE("and as long as there is one") {
+      Report c_too = cluster.on_c();
+      c_too.full = true;
+      cluster(c_too);
+      CHECK(job.state == JobState::leaving);
+    }
+  }
+  SUBCASE("and begins anew if there is none") {
+    cluster(full);
+    Report c_too = cluster.on_c();
+    c_too.full = true;
+    cluster(c_too);
+    CHECK(job.state == JobState::running);
+    Report fenced = cluster.of("a");
+    fenced.ended = {{{cluster.id, 1}, End::fenced, 137, "fenced"}};
+    cluster(fenced);
+    CHECK(job.state == JobState::ending);
+    CHECK(job.next == JobState::waiting);
+  }
+}
+
 TEST_CASE("a part stays when whoever has asked for it leaves its node, and ends with its attempt") {
   Outliving cluster;
   cluster(cluster.on_b({}));

@@ -222,10 +222,11 @@ void JobTable::leave_with_all(const std::map<std::string, Node>& nodes) {
 }
 
 // Nobody says how they ended.
-void JobTable::lose(const std::string& node, const std::string& why) {
+void JobTable::lose(const std::string& node, const std::map<std::string, Node>& nodes,
+                    const std::string& why) {
   for (auto& [id, job] : jobs_) {
     lose_parts(job, node, why);
-    node_lost(job, node, why, history_);
+    node_lost(job, node, nodes, why, history_);
   }
 }
 

@@ -61,7 +61,8 @@ class JobTable {
 
   // ---- what becomes of a node ------------------------------------------------------------------
   /// Nothing is alive there.
-  void lose(const std::string& node, const std::string& why);
+  void lose(const std::string& node, const std::map<std::string, Node>& nodes,
+            const std::string& why);
   /// What runs there leaves: the job, or what of it is there.
   void ask_to_leave(const std::string& node);
   /// Why the node cannot be forgotten yet.

@@ -57,13 +57,11 @@ bool may_run(const Job& job, const Node& node) {
          is_like(job, node);
 }
 
-/// Jobs may begin there.
-bool is_there(const Node& node) { return node.alive && !is_to_be_left(node); }
-
 std::string why_away(const Node& node) {
   if (!node.alive) return "is not heard of";
   if (node.draining || node.leaving) return "is draining";
-  return concat("is not lent now, ", node.lent.why);
+  if (!node.lent.open) return concat("is not lent now, ", node.lent.why);
+  return "has no room in its home";
 }
 
 std::string what_is_there(const Job& job, const std::map<std::string, Node>& nodes) {
@@ -92,13 +90,14 @@ std::string what_is_there(const Job& job, const std::map<std::string, Node>& nod
 // so many of them may be its own together.
 std::string why_not_enough(const JobSpec& spec, std::size_t alike,
                            const std::map<std::string, Node>& nodes) {
-  std::size_t right = 0, away = 0, closed = 0, small = 0, hidden = 0;
+  std::size_t right = 0, away = 0, closed = 0, full = 0, small = 0, hidden = 0;
   for (const auto& [name, node] : nodes) {
     std::size_t& count = node.slots < spec.slots         ? small
                          : node.address.empty()          ? hidden
                          : !node.alive                   ? away
                          : node.draining || node.leaving ? away
                          : !node.lent.open               ? closed
+                         : node.full                     ? full
                                                          : right;
     count += 1;
   }
@@ -108,6 +107,7 @@ std::string why_not_enough(const JobSpec& spec, std::size_t alike,
   if (right > alike) why += concat(", ", right - alike, " of another kind");
   if (away != 0) why += concat(", ", away, " not heard of or draining");
   if (closed != 0) why += concat(", ", closed, " not lent now");
+  if (full != 0) why += concat(", ", full, " with a full home");
   if (small != 0) why += concat(", ", small, " smaller");
   if (hidden != 0) why += concat(", ", hidden, " without an address");
   return why;
@@ -211,7 +211,7 @@ Choice choose(const Job& job, std::vector<Room>& rooms) {
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes) {
   std::vector<Room> rooms;
   for (const auto& [name, node] : nodes) {
-    if (!is_there(node)) continue;
+    if (!takes_jobs(node)) continue;
     rooms.push_back({&node, node.slots - std::min(node.slots, node.used), std::nullopt});
   }
   std::vector<Placed> placed;

@@ -22,7 +22,8 @@ struct Placed {
 /// ones, and those go on elsewhere. Of two nodes with as much free the one whose machine is lent
 /// for longer is taken. One that wants its machines to be alike (wants_alike) has those of one
 /// kind, as its image was made on; one of several nodes those of one site, if it can begin there at
-/// once. Jobs that pause are left alone. Says of all others, and of those that go on with fewer
+/// once. Where a node's home is full (Node::full) none begins, and none that runs gets it as one
+/// more. Jobs that pause are left alone. Says of all others, and of those that go on with fewer
 /// nodes than they want, what they wait for (`Job::why`).
 std::vector<Placed> place(std::map<JobId, Job>& jobs, const std::map<std::string, Node>& nodes);
 

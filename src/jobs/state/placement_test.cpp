@@ -79,6 +79,29 @@ TEST_CASE("nothing is placed on a node that drains, leaves or is not heard of") 
   CHECK(cluster.jobs[1].why == "waits for a node of 1 slot that is there: a is draining");
 }
 
+TEST_CASE("nothing is placed on a node whose home is full") {
+  JobsAndNodes cluster;
+  for (const char* name : {"a", "b"}) cluster.node(name, 4);
+  cluster.node("c", 4, 2);
+  cluster.nodes["c"].full = true;
+  cluster.job(1);
+  cluster.job(2, 3);
+  Job& runs = cluster.job(1, 3);
+  runs.spec.environment = {follows_nodes_variable};
+  runs.state = JobState::running;
+  runs.node = "a";
+  runs.others = {"b"};
+  cluster.job(1).spec.node = "c";
+  CHECK(cluster.placed() == "1@a ");
+  CHECK(cluster.jobs[2].why ==
+        "waits for 3 nodes of 2 slots that are there: there are 2, 1 with a full home");
+  CHECK(cluster.jobs[3].why == "runs on 2 of 3 nodes, and waits for 1 slot of another one");
+  CHECK(cluster.jobs[4].why ==
+        "waits for a node of 1 slot that is there: c has no room in its home");
+  cluster.nodes["c"].full = false;
+  CHECK(cluster.placed() == "3@c 1@a ");
+}
+
 TEST_CASE("a job of several nodes gets all of them at once, or none") {
   JobsAndNodes cluster;
   cluster.node("a", 4, 1);

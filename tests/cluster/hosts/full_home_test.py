@@ -7,7 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from cluster_on_hosts import ClusterOnHosts  # noqa: E402
-from hosts import in_namespace  # noqa: E402
+from hosts import STREAM, in_namespace  # noqa: E402
 from small_homes import SmallHomes  # noqa: E402
 
 
@@ -27,18 +27,63 @@ class OneSmallHome(ClusterOnHosts):
         self.assertIn("written", answer.stdout)
 
 
-class FullHome(OneSmallHome):
-    def test_jobs_begin_elsewhere_or_wait_until_there_is_room(self):
-        empty = self.homes.fill("h3")
-        self.wait_until(lambda: self.states_of_nodes().get("h3") == "not lent", "h3 takes jobs")
-        self.run_job()
-        number = self.call("submit", "--on", "h3", "--", "echo", "written", timeout="60s").stdout.strip()
-        job = next(job for job in self.jobs() if str(job["job"]) == number)
-        self.assertEqual("waiting", job["state"])
-        self.assertIn("its home has no room", job["why"])
-        empty()
+    def submit(self, *words):
+        answer = self.call("submit", *words, timeout="60s")
+        self.assertEqual(0, answer.returncode, answer.stderr + self.said())
+        return int(answer.stdout)
+
+    def job(self, number):
+        return next(job for job in self.jobs() if job["job"] == number)
+
+    def wait_for(self, number):
         ended = self.call("wait", number, timeout="60s")
         self.assertEqual(0, ended.returncode, ended.stderr + self.said())
+
+    def fill(self):
+        empty = self.homes.fill("h3")
+        self.wait_until(lambda: self.states_of_nodes().get("h3") == "full", "h3 takes jobs")
+        return empty
+
+
+class FullHome(OneSmallHome):
+    def test_jobs_begin_elsewhere_or_wait_until_there_is_room(self):
+        empty = self.fill()
+        self.run_job()
+        number = self.submit("--on", "h3", "--", "echo", "written")
+        self.assertEqual("waiting", self.job(number)["state"])
+        self.assertEqual("waits for a node of 1 slot that is there: h3 has no room in its home", self.job(number)["why"])
+        over_all = self.submit("--nodes", 3, "--", "true")
+        self.assertIn("1 with a full home", self.job(over_all)["why"])
+        self.assertIn("full: its home has no room", self.call("status").stdout)
+        self.assertIn("the home of the node h3 has no room", self.call("events").stdout)
+        empty()
+        self.wait_for(number)
+        self.wait_for(over_all)
+
+    def test_what_runs_there_stays(self):
+        out, enough = self.folder / "out", self.folder / "enough"
+        partial = self.folder / "out.partial"
+        number = self.submit("--on", "h3", "--stream", "--snapshots", self.folder / "snapshots", "--every", "200ms",
+                             "--", STREAM, out, f"until={enough}", "pause_us=300")
+
+        def wait_for_more():
+            before = partial.stat().st_size if partial.exists() else 0
+            self.wait_until(lambda: partial.exists() and partial.stat().st_size > before + 2_000, "it writes nothing")
+
+        wait_for_more()
+        empty = self.fill()
+        self.run_job()
+        # By now the node has told of it again and again, and was answered.
+        wait_for_more()
+        self.assertEqual("running", self.job(number)["state"])
+        enough.touch()
+        self.wait_for(number)
+        self.check_stream(out, out.read_bytes().count(b"\n"))
+        job = self.job(number)
+        self.assertEqual(("h3", 1, 0, 0), (job["node"], job["attempt"], job["losses"], job["failures"]))
+        self.assertEqual("full", self.states_of_nodes()["h3"])
+        empty()
+        self.wait_until(lambda: self.states_of_nodes().get("h3") == "here", "h3 takes no jobs")
 
 
 class NoRoomForReplica(OneSmallHome):

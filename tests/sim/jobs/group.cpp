@@ -37,6 +37,7 @@ Answer Group::apply(const Operation& operation, std::uint64_t client) {
   const auto changes = state_.changes();
   const Buffer reply = state_.apply(bytes, context), other = other_->apply(bytes, context);
   REQUIRE(as_text(reply) == as_text(other));
+  nothing_comes_to_full_nodes();
   if (state_.changes() == changes && ++quiet_ % 16 == 0) {
     all_is_placed();
     REQUIRE_FALSE(any_news());
@@ -65,9 +66,29 @@ void Group::tick() {
     const smr::Context context{.time = time()};
     state_.on_time(context);
     other_->on_time(context);
+    nothing_comes_to_full_nodes();
     look();
   }
   scheduler_.after(milliseconds(50), [this] { tick(); });
+}
+
+// From when it is known to be full until it is known to have room: neither a command, nor one that
+// joins its job, nor another node of a job.
+void Group::nothing_comes_to_full_nodes() {
+  std::set<std::string> full;
+  std::set<There> there;
+  for (const auto& [name, node] : state_.nodes()) {
+    if (!node.full) continue;
+    full.insert(name);
+    for (const auto& [id, job] : state_.jobs()) {
+      if (job.state == JobState::waiting || is_over(job.state) || !has_node(job, name)) continue;
+      const There one{name, id, job.attempt, job.node == name};
+      REQUIRE((!full_.contains(name) || there_.contains(one)));
+      there.insert(one);
+    }
+  }
+  full_ = std::move(full);
+  there_ = std::move(there);
 }
 
 // What a node says changes nothing as a rule, and then nobody looks for places. There are none.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,6 +38,7 @@ class Group {
   std::uint64_t time();
   void tick();
 
+  void nothing_comes_to_full_nodes();
   void all_is_placed() const;
   bool any_news() const;
 
@@ -45,6 +48,16 @@ class Group {
   std::vector<std::pair<Buffer, std::function<void(const Answer&)>>> held_;
   ClusterState state_;
   std::unique_ptr<ClusterState> other_ = std::make_unique<ClusterState>();
+  /// What is on a node whose home is full: of jobs that live, and whether their command is.
+  struct There {
+    std::string node;
+    JobId job = 0;
+    std::uint32_t attempt = 0;
+    bool leads = false;
+    auto operator<=>(const There&) const = default;
+  };
+  std::set<std::string> full_;
+  std::set<There> there_;
   Time ahead_{};
   std::uint64_t last_ = 0;
   /// Operations that have changed nothing.

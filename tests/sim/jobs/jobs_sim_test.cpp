@@ -14,6 +14,7 @@ TEST_CASE(
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
   std::uint64_t beside = 0, beside_told = 0, resized = 0, forgiven = 0;
   std::uint64_t handed_over = 0, joined = 0, kept = 0, began_alike = 0;
+  std::uint64_t stayed = 0, came_too_late = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -31,6 +32,8 @@ TEST_CASE(
     joined += run.joined();
     kept += run.kept();
     began_alike += seed % 4 == 1 ? run.began_alike() : 0;
+    stayed += run.stayed();
+    came_too_late += run.came_too_late();
     CHECK(run.late() == 0);
   }
   // Or else nothing was tried.
@@ -48,6 +51,32 @@ TEST_CASE(
   CHECK(joined > 0);
   CHECK(kept > 0);
   CHECK(is_exercised(began_alike, 500, 5'000));
+  CHECK(is_exercised(stayed, 150, 5'000));
+  CHECK(is_exercised(came_too_late, 150, 5'000));
+}
+
+TEST_CASE(
+    "where homes become full nothing begins, what runs stays, and each job is over in the end") {
+  std::uint64_t stayed = 0, came_too_late = 0;
+  for (const auto seed : seeds(1'000)) {
+    Run run(seed, Mistake::none, Faults::full_homes);
+    run.check();
+    CHECK(run.asked() == 0);
+    stayed += run.stayed();
+    came_too_late += run.came_too_late();
+  }
+  CHECK(is_exercised(stayed, 500, 1'000));
+  CHECK(is_exercised(came_too_late, 50, 1'000));
+}
+
+TEST_CASE("a node that gives its jobs away as its home is full is found") {
+  std::uint32_t asked = 0;
+  for (const auto seed : seeds(20)) {
+    Run run(seed, Mistake::leaves_when_full, Faults::full_homes);
+    run.live();
+    asked += run.asked();
+  }
+  CHECK(asked > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

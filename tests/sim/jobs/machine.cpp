@@ -20,6 +20,9 @@ constexpr Time late_most = seconds(6);
 // A busy machine takes so long to end a process that is killed.
 constexpr Time ending_most = milliseconds(800);
 
+// A command, as its node had no room any more.
+bool is_too_late(const Ended& ended) { return ended.end == End::left && ended.code == 127; }
+
 }  // namespace
 
 Machine::Machine(Scheduler& scheduler, Group& group, Register& all, std::string name,
@@ -40,6 +43,8 @@ void Machine::start() {
       JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h", kind_});
   deliver(JobRunner::LeavingTakes{scheduler_.between(seconds(1), seconds(4)), ending_most});
   deliver(lent_);
+  told_full_ = false;
+  see_room();
   deliver(JobRunner::Began{});
 }
 
@@ -86,6 +91,33 @@ void Machine::lend(Time closes, Time away) {
   });
 }
 
+void Machine::fill(Time lasts) {
+  if (std::exchange(full_, true)) return;
+  scheduler_.trace(name_, " is full");
+  see_room();
+  scheduler_.after(lasts, [this, before = commands()] {
+    for (const auto& command : commands()) all_.stayed += before.contains(command) ? 1 : 0;
+    scheduler_.trace(name_, " has room");
+    full_ = false;
+    see_room();
+  });
+}
+
+void Machine::see_room() {
+  if (all_.mistake == Mistake::leaves_when_full) {
+    return deliver(JobRunner::LentSeen{!full_, std::nullopt, "its home is full"});
+  }
+  deliver(JobRunner::RoomSeen{!full_});
+}
+
+std::set<std::pair<Attempt, std::uint64_t>> Machine::commands() const {
+  std::set<std::pair<Attempt, std::uint64_t>> all;
+  for (const auto& [attempt, process] : processes_) {
+    if (attempt.part == 0) all.insert({attempt, process.serial});
+  }
+  return all;
+}
+
 void Machine::deliver(const JobRunner::Event& event) {
   if (!runner_) return;
   if (frozen_) {
@@ -95,6 +127,7 @@ void Machine::deliver(const JobRunner::Event& event) {
   if (const auto* over = std::get_if<JobRunner::Over>(&event)) {
     unheard_.erase(over->ended.attempt);
   }
+  if (const auto* room = std::get_if<JobRunner::RoomSeen>(&event)) told_full_ = !room->has_room;
   for (const auto& action : runner_->step(scheduler_.now(), event)) {
     std::visit([this](const auto& what) { act(what); }, action);
   }
@@ -116,16 +149,19 @@ void Machine::act(const JobRunner::Ask& ask) {
   });
   if (cut) return;
   const auto way = [this] {
-    const bool late = scheduler_.random().below(20) == 0;
+    const bool late = all_.loses_messages && scheduler_.random().below(20) == 0;
     return late ? scheduler_.between(milliseconds(100), late_most)
                 : scheduler_.between(milliseconds(1), milliseconds(20));
   };
   Operation asked = ask.operation;
+  if (const auto* report = std::get_if<Report>(&asked)) {
+    all_.came_too_late += std::ranges::any_of(report->ended, is_too_late) ? 1 : 0;
+  }
   if (all_.mistake == Mistake::says_too_early) forget_killed(asked);
   scheduler_.after(way(), [this, number, operation = asked, life = life_, way] {
     if (!group_.answers) return;
     const Answer answer = group_.execute(operation);
-    if (cut || scheduler_.random().below(30) == 0) return;
+    if (cut || (all_.loses_messages && scheduler_.random().below(30) == 0)) return;
     scheduler_.after(way(), [this, number, answer, life] {
       if (life == life_ && !cut) deliver(JobRunner::Answered{number, answer});
     });
@@ -150,6 +186,7 @@ void Machine::act(const JobRunner::Await& await) {
 void Machine::act(const JobRunner::Launch& launch) {
   const Attempt attempt = launch.attempt;
   all_.late += lent_.is_lent ? 0 : 1;
+  REQUIRE_FALSE((told_full_ && attempt.part == 0));
   scheduler_.trace(name_, " begins ", attempt.job, ".", attempt.attempt, ".", attempt.part);
   all_.begins(name_, attempt);
   if (all_.mistake == Mistake::none) REQUIRE(all_.broken == 0);
@@ -271,6 +308,7 @@ void Machine::act(const JobRunner::Terminate& terminate) {
   if (found == processes_.end()) return;
   if (terminate.at_once) killed_.insert(terminate.attempt);
   if (!terminate.at_once && terminate.attempt.part != 0) all_.parts_asked += 1;
+  all_.asked += terminate.at_once ? 0 : 1;
   const auto after = terminate.at_once
                          ? std::optional(scheduler_.between(milliseconds(5), ending_most))
                          : all_.fates.at(terminate.attempt.job).leaves_after;

@@ -27,6 +27,8 @@ class Machine {
   void leave();
   /// Its owner wants it back by then, for so long.
   void lend(Time closes, Time away);
+  /// Its home has no room for so long.
+  void fill(Time lasts);
   bool is_up() const { return runner_ && !frozen_ && !cut; }
   const std::string& name() const { return name_; }
 
@@ -40,6 +42,8 @@ class Machine {
   };
 
   void deliver(const JobRunner::Event& event);
+  void see_room();
+  std::set<std::pair<Attempt, std::uint64_t>> commands() const;
 
   void act(const JobRunner::Ask& ask);
   void act(const JobRunner::Await& await);
@@ -70,6 +74,8 @@ class Machine {
   std::uint64_t life_ = 0, turn_ = 0, serial_ = 0;
   bool frozen_ = false;
   JobRunner::LentSeen lent_;
+  /// What is so, and what its node was told.
+  bool full_ = false, told_full_ = false;
   std::vector<JobRunner::Event> waiting_;
   /// Of what has ended while the machine stood still, which hears of it behind all that came
   /// before.

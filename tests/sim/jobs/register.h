@@ -35,6 +35,8 @@ enum class Mistake {
   none,
   /// A node says that it has nothing of a part as soon as it was told to end it.
   says_too_early,
+  /// A node whose home is full gives its jobs away, as one that is not lent any more.
+  leaves_when_full,
 };
 
 /// Which attempts live, wherever. Of a job never two, and of an attempt nothing twice.
@@ -55,6 +57,8 @@ struct Register {
   }
 
   Mistake mistake = Mistake::none;
+  /// Messages come late, or not at all.
+  bool loses_messages = true;
   std::uint32_t broken = 0, done_twice = 0, parts = 0, parts_over = 0;
   /// How often a command was told of other nodes, and a part was asked to leave before its command.
   std::uint32_t told = 0, parts_asked = 0;
@@ -64,6 +68,9 @@ struct Register {
   /// Machines that their owners have had back with jobs that ran there when they asked; and those
   /// where something of a job was there still, or began.
   std::uint32_t given_back = 0, late = 0;
+  /// How often a command or a part was asked to leave. Commands that lived when the home of their
+  /// machine became full, and when it had room again; those that came too late to begin there.
+  std::uint32_t asked = 0, stayed = 0, came_too_late = 0;
   std::map<JobId, Fate> fates;
   std::map<JobId, std::set<std::pair<std::string, Attempt>>> alive;
   /// How often its command has ended badly by itself, and because a part was lost.

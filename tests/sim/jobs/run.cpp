@@ -14,8 +14,10 @@ namespace piracema::sim {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Run::Run(std::uint64_t seed, Mistake mistake) : scheduler_(seed), group_(scheduler_) {
+Run::Run(std::uint64_t seed, Mistake mistake, Faults faults)
+    : scheduler_(seed), group_(scheduler_) {
   all_.mistake = mistake;
+  all_.loses_messages = faults == Faults::all;
   // Where there are four a job of three may go from any of them to another one; and in half of
   // those runs one machine is of another kind.
   for (const char name : std::string(seed % 2 == 0 ? "abc" : "abcd")) {
@@ -27,7 +29,8 @@ Run::Run(std::uint64_t seed, Mistake mistake) : scheduler_(seed), group_(schedul
     scheduler_.after(scheduler_.between({}, seconds(40)), [this] { submit(); });
   }
   for (int i = 0; i < 25; ++i) {
-    scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { fault(); });
+    scheduler_.after(scheduler_.between(seconds(1), seconds(60)),
+                     [this, faults] { faults == Faults::all ? fault() : fill_home(); });
   }
   for (int i = 0; i < 20; ++i) {
     scheduler_.after(scheduler_.between(seconds(1), seconds(60)), [this] { ask_beside(); });
@@ -151,12 +154,18 @@ std::optional<std::string> Run::first_of_three() const {
   return std::nullopt;
 }
 
+void Run::fill_home() {
+  Random& random = scheduler_.random();
+  machines_[random.below(machines_.size())]->fill(
+      scheduler_.between(milliseconds(100), seconds(12)));
+}
+
 void Run::fault() {
   Random& random = scheduler_.random();
   Machine& machine = *machines_[random.below(machines_.size())];
   const Time lasts = scheduler_.between(milliseconds(100), seconds(12));
   const auto later = [&](std::function<void()> what) { scheduler_.after(lasts, std::move(what)); };
-  switch (random.below(11)) {
+  switch (random.below(12)) {
     case 0:
       scheduler_.trace(machine.name(), " stands still");
       machine.freeze();
@@ -205,6 +214,8 @@ void Run::fault() {
     case 8:
       // Later than what was allowed before could go on.
       return machine.lend(scheduler_.now() + scheduler_.between(seconds(4), seconds(15)), lasts);
+    case 10:
+      return machine.fill(lasts);
     default:
       return group_.replace_other();
   }

@@ -13,10 +13,12 @@
 
 namespace piracema::sim {
 
+enum class Faults { all, full_homes };
+
 /// A cluster for a minute, with jobs and faults, and then until all jobs are over.
 class Run {
  public:
-  explicit Run(std::uint64_t seed, Mistake mistake = Mistake::none);
+  explicit Run(std::uint64_t seed, Mistake mistake = Mistake::none, Faults faults = Faults::all);
 
   void live();
   /// How often something was begun while another attempt, or the same, was alive.
@@ -33,6 +35,9 @@ class Run {
   std::uint32_t given_back() const { return all_.given_back; }
   std::uint32_t began_alike() const { return all_.began_alike; }
   std::uint32_t late() const { return all_.late; }
+  std::uint32_t asked() const { return all_.asked; }
+  std::uint32_t stayed() const { return all_.stayed; }
+  std::uint32_t came_too_late() const { return all_.came_too_late; }
   std::size_t beside() const { return all_.beside.size(); }
   std::uint32_t beside_told() const { return beside_told_; }
   /// Ends of commands that lost a part, and that did not count as failures of their own.
@@ -48,6 +53,7 @@ class Run {
 
   std::optional<std::string> first_of_three() const;
   void fault();
+  void fill_home();
 
   Scheduler scheduler_;
   Register all_;

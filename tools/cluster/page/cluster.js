@@ -11,7 +11,7 @@ const isLost = node => node.state === 'not heard of';
 const sum = (list, field) => list.reduce((all, one) => all + one[field], 0);
 
 function drawSummary(all) {
-  const there = all.nodes.filter(node => ['here', 'draining', 'leaving', 'not lent'].includes(node.state));
+  const there = all.nodes.filter(node => ['here', 'draining', 'leaving', 'not lent', 'full'].includes(node.state));
   const lost = all.nodes.filter(isLost).length;
   const runs = all.jobs.filter(job => ['running', 'leaving', 'ending'].includes(job.state)).length;
   const waits = all.jobs.filter(job => job.state === 'waiting').length;
