@@ -191,10 +191,21 @@ void Machine::opened(Result<Buffer> result) {
 // has this one, before the clock was set back.
 void Machine::outnumbered(Bytes result) {
   is_opening_ = false;
-  const auto before = wire::decode<OpenedBefore>(result);
+  const auto before = wire::decode<Outnumbered>(result);
   if (before) requests_.number_above(before->last);
   // Replicas of an earlier version do not say by which number: then time has to go by.
   reopen_at_ = now_ + (before ? Time{} : Time(settings_.retry.first));
+}
+
+// The same of what an administrator asks for: another one was heard before. What nobody waits for
+// any more would undo what was asked for since.
+bool Machine::ask_above(PendingPtr& pending, Bytes result) {
+  const auto before = wire::decode<Outnumbered>(result);
+  if (!before || pending->ticket == 0) return false;
+  requests_.number_above(before->last);
+  pending->tally.clear();
+  start(std::move(pending));
+  return true;
 }
 
 void Machine::session_lost() {
@@ -278,6 +289,7 @@ void Machine::answered(PendingPtr pending, ReplyStatus status, Bytes result) {
                                                            : std::string(as_text(result))});
       break;
     case ReplyStatus::forgotten:
+      if (pending->request.kind == Kind::admit && ask_above(pending, result)) break;
       finish(*pending, nobody_knows("the reply is not kept any more"));
       break;
     case ReplyStatus::no_session:

@@ -66,6 +66,7 @@ class Machine {
   void open_session();
   void opened(Result<Buffer> result);
   void outnumbered(Bytes result);
+  bool ask_above(PendingPtr& pending, Bytes result);
   void session_lost();
   /// Of the next request of no session.
   Sequence least_number() const;

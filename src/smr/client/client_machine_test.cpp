@@ -139,12 +139,12 @@ TEST_CASE(
     const Sequence last = 3'600'000'000'000;
     const Request first = desk.requests(0).at(0);
     for (ReplicaId id = 0; id < 3; ++id) {
-      desk.reply(id, first, wire::encode(OpenedBefore{last}), ReplyStatus::no_session);
+      desk.reply(id, first, wire::encode(Outnumbered{last}), ReplyStatus::no_session);
     }
     desk.actions.clear();
     desk.run_until(desk.now);
     // A copy of the reply, and what others say late, change nothing.
-    desk.reply(0, first, wire::encode(OpenedBefore{2 * last}), ReplyStatus::no_session);
+    desk.reply(0, first, wire::encode(Outnumbered{2 * last}), ReplyStatus::no_session);
     const Request second = desk.requests(0).at(0);
     CHECK(second.kind == Kind::open);
     CHECK(second.sequence == last + 1);
@@ -164,6 +164,50 @@ TEST_CASE(
   CHECK(desk.requests(0).empty());
   desk.run_until(desk.now + seconds(1));
   CHECK_FALSE(desk.requests(0).empty());
+}
+
+TEST_CASE(
+    "what an administrator asks for has a number above the last one, however far back his clock "
+    "is") {
+  for (const FaultModel model : {FaultModel::crash, FaultModel::byzantine}) {
+    Desk desk(model, administrator_id);
+    const auto admit = [&](Time deadline) {
+      desk.step(OrderWanted{.ticket = ++desk.tickets,
+                            .kind = Kind::admit,
+                            .operation = Buffer(as_bytes("who")),
+                            .deadline = deadline});
+      return desk.requests(0).at(0);
+    };
+    const auto all_reply = [&](const Request& request, Bytes result, ReplyStatus status) {
+      for (ReplicaId id = 0; id < 3; ++id) desk.reply(id, request, result, status);
+    };
+    const Request first = admit(seconds(100));
+    const Sequence last = 3'600'000'000'000;
+    all_reply(first, wire::encode(Outnumbered{last}), ReplyStatus::forgotten);
+    const auto again = desk.requests(0);
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].kind == Kind::admit);
+    CHECK(again[0].sequence == last + 1);
+    CHECK(as_text(again[0].operation) == "who");
+    CHECK(desk.answer(desk.tickets) == "none yet");
+    all_reply(again[0], {}, ReplyStatus::done);
+    CHECK(desk.answer(desk.tickets).empty());
+
+    // Nobody waits for it any more, and somebody may have asked for something else since.
+    const Request late = admit(desk.now + milliseconds(100));
+    desk.run_until(desk.now + seconds(1));
+    CHECK(desk.answer(desk.tickets).starts_with("no answer in time"));
+    (void)desk.requests(0);
+    all_reply(late, wire::encode(Outnumbered{2 * last}), ReplyStatus::forgotten);
+    CHECK(desk.requests(0).empty());
+
+    // Replicas of an earlier version do not say the number.
+    const Request old = admit(seconds(100));
+    all_reply(old, {}, ReplyStatus::forgotten);
+    CHECK(desk.requests(0).empty());
+    CHECK(desk.answer(desk.tickets).find("nobody knows whether it was executed") !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("among liars a quorum has to answer alike, each replica once") {
@@ -241,7 +285,7 @@ TEST_CASE("a session that another process was faster to open is asked for with a
   const Request first = desk.requests(0).at(0);
   CHECK(first.sequence == 1'000);  // The first number, as no time has passed.
   desk.now += milliseconds(5);
-  desk.reply(0, first, wire::encode(OpenedBefore{1'007}), ReplyStatus::no_session);
+  desk.reply(0, first, wire::encode(Outnumbered{1'007}), ReplyStatus::no_session);
   desk.run_until(desk.now);
   const Request second = desk.requests(0).at(0);
   CHECK(second.kind == Kind::open);

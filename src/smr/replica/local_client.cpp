@@ -155,7 +155,7 @@ void LocalClient::opened(const Reply& reply) {
   // A later one of an earlier life, by a clock that has been set back since: asked again by the
   // next tick, with a number above that one's.
   if (reply.status == ReplyStatus::no_session) {
-    const auto before = wire::decode<OpenedBefore>(reply.result ? Bytes(*reply.result) : Bytes());
+    const auto before = wire::decode<Outnumbered>(reply.result ? Bytes(*reply.result) : Bytes());
     if (before) opened_before_ = before->last;
     return;
   }

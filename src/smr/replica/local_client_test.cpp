@@ -131,7 +131,7 @@ TEST_CASE(
   Place place;
   place.ask("a");
   const Sequence last = place.submitted[0].sequence + 3'600'000'000'000;
-  place.answer(place.submitted[0], wire::encode(OpenedBefore{last}), ReplyStatus::no_session);
+  place.answer(place.submitted[0], wire::encode(Outnumbered{last}), ReplyStatus::no_session);
   place.client.tick(seconds(1));
   REQUIRE(place.submitted.size() == 2);
   CHECK(place.submitted[1].sequence == last + 1);

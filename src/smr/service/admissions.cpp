@@ -18,10 +18,12 @@ bool is_key(const std::string& text) {
 
 Buffer encode(Admission admission) { return wire::encode(std::move(admission)); }
 
-const Admissions::Answer& Admissions::change(Sequence sequence, Bytes operation) {
-  static const Answer old{0, ReplyStatus::forgotten, ""};
-  if (sequence < last_.sequence) return old;
-  const auto refuse = [&](std::string why) -> const Answer& {
+Admissions::Answer Admissions::change(Sequence sequence, Bytes operation) {
+  if (sequence < last_.sequence) {
+    const Buffer before = wire::encode(Outnumbered{last_.sequence});
+    return {sequence, ReplyStatus::forgotten, std::string(as_text(before))};
+  }
+  const auto refuse = [&](std::string why) {
     return last_ = {sequence, ReplyStatus::refused, std::move(why)};
   };
   auto admission = wire::decode<Admission>(operation);

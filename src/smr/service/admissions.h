@@ -43,12 +43,12 @@ class Admissions {
   struct Answer {
     Sequence sequence = 0;
     ReplyStatus status = ReplyStatus::refused;
-    /// Of `refused`: why.
+    /// Of `refused`: why. Of `forgotten`: what it wants.
     std::string text;
   };
-  /// `forgotten` for one that is older than the last: a copy of a request would undo what was said
-  /// after it. The answer is kept as `last`.
-  const Answer& change(Sequence sequence, Bytes operation);
+  /// `forgotten` for one that is older than the last, with the number of that (Outnumbered): a copy
+  /// of a request would undo what was said after it. Any other answer is kept as `last`.
+  Answer change(Sequence sequence, Bytes operation);
   const Answer& last() const { return last_; }
 
   bool is_dismissed(ClientId client) const;

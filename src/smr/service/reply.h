@@ -19,9 +19,10 @@ enum class ReplyStatus : std::uint8_t {
   done,
   /// There is no such session: closed, evicted in favour of others, or never opened. Not executed
   /// now; perhaps when it came first. The client opens another one. Of `open`: its number is not
-  /// above that of another one of this client, which the result says, as an encoded OpenedBefore.
+  /// above that of another one of this client, which the result says, as an encoded Outnumbered.
   no_session,
   /// So old that it is not known any more: if it was executed, its reply is gone. Not executed now.
+  /// Of `admit`: its number is below that of the last one, which the result says as above.
   forgotten,
   /// No such request: of an unknown kind, or of sequence 0.
   refused,
@@ -49,9 +50,10 @@ struct SessionOpened {
   auto fields() { return std::tie(session, window); }
 };
 
-/// Why an `open` opens nothing: it has to have a number above this one. Whoever numbers by a clock
-/// may be behind another process of the same client, or itself before its clock was set back.
-struct OpenedBefore {
+/// Why an `open` opens nothing, or an `admit` changes nothing: it has to have a number above this
+/// one. Whoever numbers by a clock may be behind another process of the same client, or itself
+/// before its clock was set back.
+struct Outnumbered {
   Sequence last = 0;
   auto fields() { return std::tie(last); }
 };

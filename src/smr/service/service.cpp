@@ -80,7 +80,7 @@ void Service::open(const Request& request) {
 }
 
 void Service::refuse_open(const Request& request) {
-  const OpenedBefore before{sessions_.last_open(request.client)};
+  const Outnumbered before{sessions_.last_open(request.client)};
   answer(request, ReplyStatus::no_session, std::make_shared<const Buffer>(wire::encode(before)));
 }
 
@@ -93,7 +93,7 @@ void Service::close(const Request& request) {
 // Sessions of a client that goes, or that has another key now, end here, in the order: what comes
 // behind in its old name finds none.
 void Service::change_clients(const Request& request) {
-  const Admissions::Answer& said = admissions_.change(request.sequence, request.operation);
+  const Admissions::Answer said = admissions_.change(request.sequence, request.operation);
   answer(request, said.status, std::make_shared<const Buffer>(as_bytes(said.text)));
   if (said.status != ReplyStatus::done) return;
   sessions_.close_all(admissions_.latest().client);
