@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -301,6 +302,28 @@ class Cluster(ClusterOfNodes):
             self.ask("drain", name, *chance.choice([[], ["--off"]]))
         elif kind != "nothing" and process.poll() is None:
             process.send_signal(signal.SIGSTOP if kind == "stop" else signal.SIGCONT)
+
+
+class FirstStart(ClusterOfNodes):
+    """All machines have lost power in it, when the log of the replica was just there."""
+
+    def start(self, name, env=CLEAN):
+        log = self.folder / "c" / name / "replica" / "log-0000000000000001"
+        if not log.parent.exists():
+            log.parent.mkdir(mode=0o700)
+            log.write_bytes(bytes(4_096))
+        return super().start(name, env)
+
+    def test_a_cluster_begins_and_a_directory_that_is_lost_later_is_missed(self):
+        self.wait_for_nodes()
+        self.wait(self.submit("true"))
+        self.assertNotIn("is silent until it has caught up", self.said())
+        self.processes["a"].terminate()
+        self.processes["a"].wait()
+        shutil.rmtree(self.folder / "c" / "a" / "replica")
+        super().start("a")
+        self.wait_until(lambda: "is silent until it has caught up" in self.said(), "nobody misses it")
+        self.wait_until(lambda: self.call("status").returncode == 0, "it does not catch up")
 
 
 if __name__ == "__main__":

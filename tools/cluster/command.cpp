@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +21,6 @@
 #include "jobs/protocol/operations.h"
 #include "jobs/state/cluster_state.h"
 #include "os/process.h"
-#include "store/disk/files.h"
 #include "tools/cluster/layout.h"
 #include "tools/failure.h"
 #include "tools/kv/group.h"
@@ -213,17 +211,10 @@ int ClusterCommand::replica() const {
   if (!home) return fail(home.error());
   if (!home->replica) return fail({Errc::config, concat(home_, ": this node has no replica")});
   log_as_service(concat("replica ", home->name));
-  const std::string mark = home_ + "/replica.began";
-  const bool is_first = !std::filesystem::exists(mark);
   const smr::ReplicaOptions options{.id = *home->replica,
                                     .key_file = home_ + "/replica.key",
                                     .directory = home_ + "/replica",
-                                    .first_start = is_first};
-  if (is_first) {
-    const std::array<Bytes, 1> nothing{};
-    if (auto made = store::replace_file(mark, nothing); !made) return fail(made.error());
-    if (auto kept = store::sync_directory(home_); !kept) return fail(kept.error());
-  }
+                                    .began_file = home_ + "/replica.began"};
   jobs::ClusterState state;
   return smr::run_replica(home->configuration, options, state);
 }

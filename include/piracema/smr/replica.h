@@ -30,6 +30,11 @@ struct ReplicaOptions {
   /// This replica starts for the first time ever: an empty directory is as it should be. Else it
   /// was lost with what the replica had promised, and the replica is silent until it has caught up.
   bool first_start = false;
+  /// In place of `first_start`, for a replica that is started the same way each time: a file, in a
+  /// directory that is there, which says that the replica was there before. It is made once the
+  /// replica's own directory remembers it for good, and before the replica promises anything, and
+  /// must not go with that directory. Its name begins with a letter.
+  std::string began_file = {};
   /// If set, the group of invoke_parallel decides what is executed at the same time.
   std::optional<ConflictGroups> groups = {};
 
@@ -71,7 +76,7 @@ class Replica final : public Invoker {
 
   /// Takes part until `stop`, or until an administrator has removed it, on this thread (and those
   /// that the configuration asks for). Ends with Errc::config when others remember it with another
-  /// memory and `first_start` was said for a directory that was lost, Errc::io when the disk does
+  /// memory and a directory that was lost was said to be new, Errc::io when the disk does
   /// not keep what it is given, Errc::failed when this replica must not go on, as when its state
   /// differs from the others'; the message says why.
   Result<Done> run();

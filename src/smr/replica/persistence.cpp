@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/log.h"
 #include "smr/link/keys.h"
@@ -23,13 +24,33 @@ std::uint64_t random_number() {
 
 /// A replica that keeps nothing leaves at least word that it was here: the next time it has
 /// forgotten something. True if one was here before.
-Result<bool> leave_word(store::Disk& disk) {
+Result<bool> leave_word(store::Disk& disk, const std::string& word) {
   const auto there = disk.list();
   if (!there) return there.error();
-  const bool was_here = std::find(there->begin(), there->end(), "was-here") != there->end();
+  const bool was_here = std::find(there->begin(), there->end(), word) != there->end();
   const std::array<Bytes, 1> nothing{Bytes{}};
-  if (auto written = disk.replace("was-here", nothing); !written) return written.error();
+  if (auto written = disk.replace(word, nothing); !written) return written.error();
   return was_here;
+}
+
+/// Where the file is that says whether the replica was there before; nobody locks it but by the
+/// replica's own directory.
+struct BeganFile {
+  explicit BeganFile(const std::filesystem::path& path)
+      : beside(path.has_parent_path() ? path.parent_path() : ".", Fd()), name(path.filename()) {}
+  store::DirectoryDisk beside;
+  std::string name;
+};
+
+Result<Storage::Opened> open_storage(store::Disk& disk, const Persistence::Settings& settings,
+                                     std::uint64_t nonce) {
+  const StorageSettings wanted{.me = settings.me,
+                               .group = settings.group,
+                               .nonce = nonce,
+                               .first_start = settings.first_start};
+  if (settings.began_file.empty()) return Storage::open(disk, wanted);
+  BeganFile began(settings.began_file);
+  return Storage::open_marked(began.beside, began.name, disk, wanted);
 }
 
 }  // namespace
@@ -48,15 +69,12 @@ Result<Persistence::Opened> Persistence::open(net::Poller& poller, const Setting
   Persistence& self = *opened.persistence;
   const std::uint64_t nonce = random_number();
   if (!settings.durable) {
-    auto recovered = self.open_in_memory(settings.first_start, nonce);
+    auto recovered = self.open_in_memory(settings, nonce);
     if (!recovered) return recovered.error();
     opened.recovered = *std::move(recovered);
     return opened;
   }
-  auto found = Storage::open(*self.disk_, {.me = settings.me,
-                                           .group = settings.group,
-                                           .nonce = nonce,
-                                           .first_start = settings.first_start});
+  auto found = open_storage(*self.disk_, settings, nonce);
   if (!found) return found.error();
   for (const std::string& note : found->notes) log(Level::warning, note);
   self.storage_ = std::move(found->storage);
@@ -69,11 +87,14 @@ Result<Persistence::Opened> Persistence::open(net::Poller& poller, const Setting
   return opened;
 }
 
-Result<Recovered> Persistence::open_in_memory(bool first_start, std::uint64_t nonce) {
-  const auto was_here = leave_word(*disk_);
+Result<Recovered> Persistence::open_in_memory(const Settings& settings, std::uint64_t nonce) {
+  std::optional<BeganFile> began;
+  if (!settings.began_file.empty()) began.emplace(settings.began_file);
+  const auto was_here =
+      began ? leave_word(began->beside, began->name) : leave_word(*disk_, "was-here");
   if (!was_here) return was_here.error();
   Recovered recovered;
-  recovered.amnesia = *was_here || !first_start;
+  recovered.amnesia = *was_here || !(began || settings.first_start);
   recovered.nonce = nonce;
   life_ = nonce;
   lost_memory_ = recovered.amnesia;

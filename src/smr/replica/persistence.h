@@ -31,6 +31,8 @@ class Persistence {
     std::string directory;
     /// The group is new: an empty directory is as it should be, and not one that was lost.
     bool first_start = false;
+    /// As ReplicaOptions::began_file.
+    std::string began_file = {};
     /// Else a restart forgets everything but that the replica was here before.
     bool durable = true;
   };
@@ -86,7 +88,7 @@ class Persistence {
 
  private:
   Persistence(net::Poller& poller, Host host, std::unique_ptr<store::DirectoryDisk> disk);
-  Result<Recovered> open_in_memory(bool first_start, std::uint64_t nonce);
+  Result<Recovered> open_in_memory(const Settings& settings, std::uint64_t nonce);
   void start_log();
   /// Calls `work` on the disk's thread and `then`, with its result, on the poller's. Any thread.
   template <class Work, class Then>

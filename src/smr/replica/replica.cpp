@@ -23,6 +23,7 @@ Result<std::unique_ptr<Replica>> Replica::start(const Configuration& configurati
                                   .key = *key,
                                   .directory = options.directory,
                                   .first_start = options.first_start,
+                                  .began_file = options.began_file,
                                   .listen = options.listen,
                                   .groups = options.groups,
                                   .leads = options.leads,

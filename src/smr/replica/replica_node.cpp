@@ -119,6 +119,7 @@ Result<Done> ReplicaNode::prepare() {
                                    .group = self_.group,
                                    .directory = place_.directory,
                                    .first_start = place_.first_start,
+                                   .began_file = place_.began_file,
                                    .durable = configuration_.durable},
                                   {[this] { outbox_->release(kept_->durable()); },
                                    [this](Error why) { fail(std::move(why)); }});

@@ -43,6 +43,8 @@ class ReplicaNode {
     std::string directory;
     /// The group is new: an empty directory is as it should be, and not one that was lost.
     bool first_start = false;
+    /// As in ReplicaOptions.
+    std::string began_file = {};
     /// In place of its address in the configuration.
     std::string listen = {};
     /// Execution by clients' groups.

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "store/log/log_format.h"
 #include "store/log/log_scan.h"
 #include "wire/checksum.h"
 #include "wire/fields.h"
@@ -64,6 +65,11 @@ Result<std::optional<Identity>> read_identity(Disk& disk, std::string& wrong) {
                                      "found another one")};
 }
 
+/// What a first start leaves that was cut: it says last whose disk it is.
+bool is_cut_beginning(const std::vector<std::string>& names) {
+  return names.size() == 1 && names[0] == store::segment_name(1);
+}
+
 Result<Done> check_owner(const Identity& known, const StorageSettings& settings) {
   if (known.group == settings.group && known.me == settings.me) return Done{};
   return Error{Errc::config,
@@ -82,6 +88,18 @@ Result<Storage::Opened> Storage::open(Disk& disk, const StorageSettings& setting
   auto partial = opened.storage->checkpoints_.incoming().partial();
   if (!partial) return partial.error();
   opened.recovered.partial = *std::move(partial);
+  return opened;
+}
+
+Result<Storage::Opened> Storage::open_marked(Disk& beside, const std::string& mark, Disk& disk,
+                                             StorageSettings settings) {
+  const auto found = beside.open(mark);
+  if (!found && found.error().code != Errc::not_found) return found.error();
+  settings.first_start = !found;
+  auto opened = open(disk, settings);
+  if (!opened || found) return opened;
+  const std::array<Bytes, 1> nothing{};
+  if (auto marked = beside.replace(mark, nothing); !marked) return marked.error();
   return opened;
 }
 
@@ -119,7 +137,7 @@ Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) 
   if (!known) return known.error();
   auto names = disk_.list();
   if (!names) return names.error();
-  const bool empty = names->empty();
+  const bool empty = names->empty() || (settings.first_start && is_cut_beginning(*names));
   if (*known) {
     if (auto mine = check_owner(**known, settings); !mine) return mine;
   }
@@ -148,19 +166,26 @@ Result<Done> Storage::open_log(const StorageSettings& settings, Opened& opened) 
                                   ": this replica may have voted for what it does not know, and "
                                   "is silent until it has caught up"));
   }
-  // The new life is durable before anything of the old one goes: a crash in between finds a log
-  // of another life, and begins one more.
   opened.recovered = Recovered{};
   life_ = settings.nonce;
   lost_memory_ = !first;
   index_ = LogIndex{};
-  auto written = write_identity(
-      disk_,
-      {.group = settings.group, .me = settings.me, .life = life_, .lost_memory = lost_memory_});
-  if (!written) return written;
+  return begin_life(settings, opened);
+}
+
+// The new life is durable before anything of the old one goes: a crash in between finds a log of
+// another life, and begins one more. Of the first life, where nothing goes, the log is there
+// before: an identity without one is a loss.
+Result<Done> Storage::begin_life(const StorageSettings& settings, Opened& opened) {
+  const Identity identity{
+      .group = settings.group, .me = settings.me, .life = life_, .lost_memory = lost_memory_};
+  if (lost_memory_) {
+    if (auto written = write_identity(disk_, identity); !written) return written;
+  }
   if (auto erased = LogFile::erase(disk_); !erased) return erased;
   if (auto opened_log = replay(settings, opened); !opened_log) return opened_log;
-  return begin_log();
+  if (auto begun = begin_log(); !begun) return begun;
+  return lost_memory_ ? Result<Done>(Done{}) : write_identity(disk_, identity);
 }
 
 // So that a log that is gone is told from one that was never begun. It says what is true of every

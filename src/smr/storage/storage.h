@@ -45,6 +45,13 @@ class Storage {
   /// another version of this program; Errc::io. Damage is no error: the replica rejoins.
   static Result<Opened> open(store::Disk& disk, const StorageSettings& settings);
 
+  /// As `open`, where the file `mark` on another disk says whether the replica was there before, in
+  /// place of `first_start`: a disk that is lost takes with it what it says itself. The file is
+  /// made when this life is durable, and before anything can be promised: until then the next start
+  /// is the first one, once more.
+  static Result<Opened> open_marked(store::Disk& beside, const std::string& mark, store::Disk& disk,
+                                    StorageSettings settings);
+
   /// As `open`, but changes nothing, and is no use for anything but what was found: for whoever
   /// saves what a replica has left. Errc::corrupt if its log is damaged or missing, Errc::not_found
   /// if no replica was there.
@@ -74,6 +81,7 @@ class Storage {
 
  private:
   Result<Done> open_log(const StorageSettings& settings, Opened& opened);
+  Result<Done> begin_life(const StorageSettings& settings, Opened& opened);
   Result<Done> replay(const StorageSettings& settings, Opened& opened);
   Result<Done> begin_log();
   Result<Done> find_checkpoint(Opened& opened);

@@ -69,6 +69,31 @@ struct Process {
   store::LogSequence next = 1;
 };
 
+/// A replica's disk, and the one beside it with the file that says that the replica was there.
+struct FirstStart {
+  explicit FirstStart(std::uint64_t seed) : disk(seed), beside(seed + 1'000) {}
+
+  /// Whether it got to where it may promise something.
+  bool start() {
+    const auto opened = Storage::open_marked(beside, "began", disk, settings(++nonce));
+    if (!opened) return false;
+    remembers = !opened->recovered.amnesia;
+    return true;
+  }
+  bool start_until(std::uint64_t step) {
+    disk.stop_after(step);
+    return start();
+  }
+  void lose_power() {
+    disk.crash();
+    beside.crash();
+  }
+
+  MemoryDisk disk, beside;
+  std::uint64_t nonce = 0;
+  bool remembers = false;
+};
+
 BatchPtr batch_of(std::string_view text) {
   Request request{1, 1, 1, Kind::ordered, 0, Buffer(as_bytes(text)), {}};
   return make_batch(1, {std::move(request)});
@@ -129,6 +154,58 @@ TEST_CASE("an empty disk is a loss of memory unless the group is new") {
   CHECK(Process(disk, 2).opened.recovered.amnesia);
   disk.restart();
   CHECK(Process(disk, 3, true).opened.recovered.amnesia);
+}
+
+TEST_CASE("power that is lost at any step of the very first start costs no memory") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    std::uint64_t step = 0;
+    for (bool was_there = false; !was_there; ++step) {
+      CAPTURE(step);
+      FirstStart replica(seed);
+      was_there = replica.start_until(step);
+      if (was_there) CHECK(replica.remembers);
+      replica.lose_power();
+      if (!was_there && random.chance(0.5)) {
+        replica.start_until(random.below(step + 1));
+        replica.lose_power();
+      }
+      // What was cut has promised nothing, and what was there finds it again.
+      REQUIRE(replica.start());
+      CHECK(replica.remembers);
+      // From now on its disk is missed.
+      replica.lose_power();
+      replica.disk.lose_everything();
+      REQUIRE(replica.start());
+      CHECK_FALSE(replica.remembers);
+    }
+    CHECK(step > 4);
+  }
+}
+
+TEST_CASE("where it cannot be kept that a replica was there it promises nothing") {
+  FirstStart replica(1);
+  replica.beside.fail_syncs(1);
+  CHECK_FALSE(replica.start());
+  replica.lose_power();
+  REQUIRE(replica.start());
+  CHECK(replica.remembers);
+}
+
+TEST_CASE("a first start that was cut is told from a disk that somebody has used") {
+  MemoryDisk disk;
+  REQUIRE_FALSE(Process(disk, 1, true).error);
+  disk.restart();
+  REQUIRE(disk.remove("replica").ok());
+  SUBCASE("by what else is there") {
+    REQUIRE(disk.create("checkpoint-0000000000000001", 1).ok());
+    CHECK(Process(disk, 2, true).opened.recovered.amnesia);
+  }
+  SUBCASE("by whoever does not say that it is the first start") {
+    CHECK(Process(disk, 2).opened.recovered.amnesia);
+  }
+  SUBCASE("and begins once more") { CHECK_FALSE(Process(disk, 2, true).opened.recovered.amnesia); }
 }
 
 TEST_CASE("a log that is gone is a loss of memory, however early, and is called so") {
