@@ -12,6 +12,7 @@ import signal
 import socket
 import time
 import unittest
+import urllib.request
 
 from lost_coordinators import SECONDS_MAX, STREAM, JobTest
 
@@ -34,6 +35,43 @@ class TakeOver(JobTest):
         self.assertNotIn("lost", standby.names())
         self.check_output()
         self.check_nothing_left()
+
+    def test_what_happened_before_is_on_the_page_of_the_next_one(self):
+        first = self.run_stream("--keep-workers", "60s", "--http")
+        shown = first.wait_for("http")
+        first.wait_for("snapshot")
+        standbys = []
+        for _ in range(2):
+            standbys.append(self.run_stream("--standby", "--http"))
+            shown_next = standbys[-1].wait_for("http")
+            standbys[-1].wait_for("standing_by")
+            if len(standbys) == 1:
+                os.kill(self.running("worker")[0], signal.SIGKILL)
+            self.until(lambda: self.look(shown, "failures")["count"] == 1 and self.look(shown, "job")["phase"] == "running")
+            seen = self.look(shown, "job")["at"]
+            # It is kept with the second look after that at the latest.
+            self.until(lambda: self.look(shown, "job")["at"] > seen + 3)
+            failures, before = self.look(shown, "failures"), self.look(shown, "job")
+            lost = first if len(standbys) == 1 else standbys[0]
+            lost.kill()
+            standbys[-1].wait_for("reattached")
+            self.until(lambda: self.look(shown_next, "failures")["count"] == 1)
+            after = self.look(shown_next, "job")
+            self.assertEqual(self.look(shown_next, "failures"), failures)
+            self.assertEqual(after["started_at_unix"], before["started_at_unix"])
+            self.assertGreaterEqual(after["at"], before["at"])
+            self.assertLess(abs(after["now_at_unix"] - time.time()), 60)
+            self.assertGreaterEqual(after["snapshots"]["taken"], before["snapshots"]["taken"])
+            self.assertEqual(after["coordinator"]["pid"], standbys[-1].process.pid)
+            shown = shown_next
+        standbys[-1].finish()
+        self.assertFalse((self.folder / "s/coordinator/past").exists())
+        self.check_output()
+        self.check_nothing_left()
+
+    def look(self, shown, what):
+        with urllib.request.urlopen(f"http://{shown['address']}/api/v1/{what}", timeout=60) as response:
+            return json.load(response)
 
     def test_one_standby_after_the_other_goes_on(self):
         current = self.run_stream("--keep-workers", "60s")

@@ -1,16 +1,10 @@
 #include "cluster/driver/entrance.h"
 
-#include <chrono>
 #include <utility>
 
 #include "cluster/driver/leading.h"
-#include "observe/status/job_past.h"
 
 namespace piracema::cluster {
-
-namespace {
-constexpr std::chrono::seconds tell_past_every{1};
-}  // namespace
 
 Result<std::unique_ptr<Entrance>> Entrance::open(net::Poller& poller, const JobOptions& options,
                                                  const std::string& token, Events events) {
@@ -27,8 +21,10 @@ Result<std::unique_ptr<Entrance>> Entrance::open(net::Poller& poller, const JobO
       };
     }
     Onlookers::Past past;
-    if (options.board != nullptr) past = std::move(events.past);
-    entrance->board_ = options.board;
+    if (options.board != nullptr) {
+      past = std::move(events.past);
+      entrance->past_news_.emplace(*options.board);
+    }
     Onlookers& onlookers =
         entrance->onlookers_.emplace(options.leading->handed_on, std::move(asked), std::move(past));
     at_door.onlooker = [&onlookers](Door::Line line) { return onlookers.joined(std::move(line)); };
@@ -51,18 +47,8 @@ Result<std::unique_ptr<Entrance>> Entrance::open(net::Poller& poller, const JobO
 void Entrance::show_life(const std::vector<std::string>& coordinators) {
   if (!onlookers_) return;
   onlookers_->show_life(coordinators);
-  if (board_ != nullptr) tell_past();
-}
-
-// Once a second at most; somebody has to be there, and the job has to have begun.
-void Entrance::tell_past() {
-  const Time at = now();
-  if (!onlookers_->has_any() || at - told_at_ < tell_past_every) return;
-  auto latest = board_->latest();
-  if (latest == told_ || latest->nodes.empty()) return;
-  onlookers_->tell({observe::JobPast::told(*latest)});
-  told_ = std::move(latest);
-  told_at_ = at;
+  if (!past_news_ || !onlookers_->has_any()) return;
+  if (const auto past = past_news_->next(now())) onlookers_->tell(*past);
 }
 
 void Entrance::over(int code) {

@@ -13,6 +13,7 @@
 #include "cluster/driver/driver.h"
 #include "cluster/driver/onlookers.h"
 #include "cluster/driver/page_desk.h"
+#include "cluster/driver/past_news.h"
 #include "loop/poller.h"
 #include "observe/status/board.h"
 
@@ -51,17 +52,13 @@ class Entrance {
 
  private:
   Entrance() = default;
-  void tell_past();
 
   std::unique_ptr<Door> door_;
   std::string address_;
   std::optional<Onlookers> onlookers_;
   /// Only if the job is shown.
   std::optional<PageDesk> page_desk_;
-  const observe::Board* board_ = nullptr;
-  /// Of which those that look on were told, and when.
-  std::shared_ptr<const observe::JobStatus> told_;
-  Time told_at_{};
+  std::optional<PastNews> past_news_;
 };
 
 }  // namespace piracema::cluster

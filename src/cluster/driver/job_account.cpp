@@ -27,6 +27,15 @@ JobAccount::JobAccount(observe::Board* board, bool leads) : board_(board) {
   recorder_ = std::make_unique<observe::Recorder>(std::move(facts));
 }
 
+// Time goes on as it has while this one stood by.
+void JobAccount::goes_on() {
+  if (board_ == nullptr || past_) return;
+  observe::JobFacts facts = board_->latest()->facts;
+  facts.coordinator = observe::coordinator_from_now_on();
+  past_.emplace(facts, facts.started_at);
+  recorder_ = std::make_unique<observe::Recorder>(std::move(facts));
+}
+
 void JobAccount::joined(Time at, const runtime::Hello& hello, const std::string& host) {
   if (recorder_) recorder_->joined(at, hello.slot, hello.incarnation, hello.pid, host);
 }
@@ -65,7 +74,7 @@ void JobAccount::publish(Time now, Time at, const Coordinator& coordinator,
   show(recorder_->look(at, coordinator, tally_));
 }
 
-// One of several coordinators has the job since some time only.
+// One of several coordinators, or after another one, has the job since some time only.
 void JobAccount::show(std::shared_ptr<const observe::JobStatus> seen) {
   board_->publish(past_ ? past_->complete(*seen) : std::move(seen), piracema::now());
 }

@@ -39,6 +39,8 @@ class JobAccount {
   void beats(Slot slot, const runtime::Heartbeat& heartbeat, const Coordinator& coordinator);
   void noted(Time at, const Note& note);
   void ended(const Exit& exit);
+  /// Another coordinator, which is lost, had the job until now. Before anything else is told.
+  void goes_on();
   /// What the page of the coordinator before has shown of the past.
   void take_past(const PastOfJob& past);
 
@@ -65,7 +67,7 @@ class JobAccount {
   Tally tally_;
   /// Null when nobody looks.
   std::unique_ptr<observe::Recorder> recorder_;
-  /// Of one of several coordinators.
+  /// Of one of several coordinators, and of one after another one.
   std::optional<observe::JobPast> past_;
   Time next_show_{};
   bool has_plan_ = false;

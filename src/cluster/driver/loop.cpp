@@ -123,6 +123,11 @@ Result<Done> DriverLoop::prepare() {
 
 void DriverLoop::go_on_after_another() {
   coordinator_ = std::make_unique<Coordinator>(*snapshots_.taken_over()->metadata);
+  if (options_.leading == nullptr) {
+    account_.goes_on();
+    const auto past = PastFile::find(snapshots_.directory(), snapshots_.taken_over()->token);
+    if (past) account_.take_past(*past);
+  }
   const JobMetadata& metadata = coordinator_->metadata();
   options_.settings.slots = metadata.slots_wanted();
   // One that was lost before its first decision has not started anybody.
@@ -145,6 +150,10 @@ Result<Done> DriverLoop::open_door() {
     auto can = tenure_.let_others_follow(snapshots_.directory(), token, options_.keep_workers,
                                          coordinator_->metadata());
     if (!can) return can;
+    if (options_.board != nullptr && options_.leading == nullptr) {
+      past_file_.emplace(snapshots_.directory(), token);
+      past_news_.emplace(*options_.board);
+    }
   }
   auto entrance = Entrance::open(
       poller_, options_, token,
@@ -223,6 +232,8 @@ void DriverLoop::look(Time now) {
   const Time at = clock_.since_start();
   if (account_.has_plan()) observer_.progressed(at, account_.report());
   account_.show(now, at, *coordinator_, [this] { return launcher_.hosts(); });
+  if (!past_news_) return;
+  if (const auto past = past_news_->next(now)) past_file_->write(*past);
 }
 
 net::Connection::Events DriverLoop::joined(const runtime::Hello& hello, Door::Line line) {

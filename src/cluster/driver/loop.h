@@ -17,6 +17,8 @@
 #include "cluster/driver/job_account.h"
 #include "cluster/driver/job_snapshots.h"
 #include "cluster/driver/launcher.h"
+#include "cluster/driver/past_file.h"
+#include "cluster/driver/past_news.h"
 #include "cluster/driver/signals.h"
 #include "cluster/driver/stop_signals.h"
 #include "cluster/driver/tenure.h"
@@ -93,6 +95,9 @@ class DriverLoop {
   JobSnapshots snapshots_;
   Tenure tenure_;
   std::unique_ptr<Coordinator> coordinator_;
+  /// Only if the job is shown, and another coordinator may find it there; with what is new of it.
+  std::optional<PastFile> past_file_;
+  std::optional<PastNews> past_news_;
   /// It is gone after `requests_`, for which it may wait.
   std::unique_ptr<Entrance> entrance_;
   Launcher launcher_;

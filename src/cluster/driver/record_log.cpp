@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cluster/driver/past_file.h"
 
 namespace piracema::cluster {
 
@@ -34,6 +35,10 @@ DecisionLog::Kept RecordLog::append(const std::vector<Decision>& decisions,
 // it.
 void RecordLog::show_life() { record_->show_life(); }
 
-Result<Done> RecordLog::end() { return JobRecord::remove(snapshots_); }
+Result<Done> RecordLog::end() {
+  const auto removed = JobRecord::remove(snapshots_);
+  const auto past = PastFile::remove(snapshots_);
+  return removed ? past : removed;
+}
 
 }  // namespace piracema::cluster

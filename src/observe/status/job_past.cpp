@@ -91,8 +91,8 @@ void put_before(const std::vector<T>& older, std::vector<T>& list, std::size_t m
 
 }  // namespace
 
-JobPast::JobPast(const JobFacts& facts)
-    : started_at_(facts.started_at), coordinator_(facts.coordinator) {}
+JobPast::JobPast(const JobFacts& facts, double counts_from)
+    : started_at_(facts.started_at), counts_from_(counts_from), coordinator_(facts.coordinator) {}
 
 Buffer JobPast::told(const JobStatus& status) {
   const CoordinatorFacts& by = status.facts.coordinator;
@@ -114,7 +114,7 @@ Result<Done> JobPast::take(Bytes bytes) {
 std::shared_ptr<const JobStatus> JobPast::complete(const JobStatus& seen) const {
   auto status = std::make_shared<JobStatus>(seen);
   // Clocks of two machines may differ: then it began now, and not later.
-  const double ran = std::clamp(coordinator_.since - started_at_, 0.0, seconds_max);
+  const double ran = std::clamp(counts_from_ - started_at_, 0.0, seconds_max);
   const Time before = std::chrono::duration_cast<Time>(std::chrono::duration<double>(ran));
   each_time(*status, [before](Time& time) { time += before; });
   status->facts.started_at = started_at_;

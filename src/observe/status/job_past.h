@@ -16,12 +16,14 @@ namespace piracema::observe {
 /// counted anew. Belongs to one thread.
 class JobPast {
  public:
-  /// What the next coordinator is to take. `status` is as `complete` has made it.
+  /// What the next coordinator is to take. `status` is as `complete` has made it, or of the
+  /// coordinator with which the job has begun.
   static Buffer told(const JobStatus& status);
 
-  /// The coordinator of `facts` has the job since `facts.coordinator.since`, and counts time from
-  /// then on.
-  explicit JobPast(const JobFacts& facts);
+  /// The coordinator of `facts` counts time from then on, in seconds since 1970.
+  JobPast(const JobFacts& facts, double counts_from);
+  /// From when it has the job.
+  explicit JobPast(const JobFacts& facts) : JobPast(facts, facts.coordinator.since) {}
 
   /// Takes what the one before has told: once, and nothing that this one has told itself.
   /// Errc::corrupt for what is no past.
@@ -32,6 +34,7 @@ class JobPast {
 
  private:
   double started_at_;
+  const double counts_from_;
   const CoordinatorFacts coordinator_;
   /// Nothing: nobody has told.
   std::optional<JobHistory> before_;

@@ -43,6 +43,22 @@ JobStatus seen_by(const JobFacts& facts) {
 
 }  // namespace
 
+TEST_CASE("whoever has stood by counts time from before it had the job") {
+  JobFacts second = facts(2, 1'600, 1'550);
+  JobPast past(second, 1'550);
+  CHECK(past.complete(seen_by(second))->at == seconds(60));
+  JobFacts first = facts(1, 1'000);
+  REQUIRE(past.take(JobPast::told(seen_by(first))).ok());
+  const auto status = past.complete(seen_by(second));
+  CHECK(status->at == seconds(610));
+  CHECK(status->now == 1'610);
+  CHECK(status->facts.started_at == 1'000);
+  CHECK(status->facts.coordinator.since == 1'600);
+  REQUIRE(status->failures.size() == 2);
+  CHECK(status->failures[0].losses[0].at == seconds(40));
+  CHECK(status->failures[1].losses[0].at == seconds(590));
+}
+
 TEST_CASE("times are since the start of the job, also where its coordinator came later") {
   const JobFacts late = facts(2, 1'600);
   const auto status = JobPast(late).complete(seen_by(late));
