@@ -87,10 +87,18 @@ Figures measure(const Settings& settings) {
   table.own(groups, {0, groups.count()});
   for (std::uint64_t key = 0; key < keys; ++key) table.edit(key, hash(key)).words[0] = key;
   state::KeyedSaver saver(0, groups, table);
+  // As operators do with the items of a batch.
+  std::array<std::uint64_t, table.fetched_max> next, hashes;
   const auto batch = [&] {
-    for (std::uint64_t i = 0; i < batch_items; ++i) {
-      const std::uint64_t key = random.below(keys);
-      table.edit(key, hash(key)).words[1] += 1;
+    for (std::uint64_t left = batch_items; left != 0;) {
+      const std::size_t count = std::min<std::uint64_t>(left, next.size());
+      for (std::size_t i = 0; i < count; ++i) {
+        next[i] = random.below(keys);
+        hashes[i] = hash(next[i]);
+      }
+      table.fetch({hashes.data(), count});
+      for (std::size_t i = 0; i < count; ++i) table.edit(next[i], hashes[i]).words[1] += 1;
+      left -= count;
     }
   };
   // The first one saves all: how that disturbs is the worst case of all rounds.

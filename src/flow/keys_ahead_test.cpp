@@ -17,7 +17,7 @@ namespace {
 
 /// So large that some thousands of them are in no cache.
 using LargeValue = std::array<std::uint64_t, 64>;
-constexpr std::uint64_t many_keys = 4'000;
+constexpr std::uint64_t many_keys = 10'000;
 
 struct LargeTable : KeyedTable<std::uint64_t, LargeValue> {
   explicit LargeTable(GroupRange owned = {0, sixteen.count()}) {

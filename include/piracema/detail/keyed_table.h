@@ -308,8 +308,9 @@ class KeyedTable : public KeyedStates {
  private:
   /// What a segment takes at most, but for values so large that four do not fit.
   static constexpr std::size_t segment_bytes_max = std::size_t{16} << 10;
-  /// With less a table lies in the caches of today's processors for the most part.
-  static constexpr std::size_t fetch_bytes_min = std::size_t{1} << 20;
+  /// With less a table lies in the caches of a processor for the most part, and to fetch costs more
+  /// than it brings (bench_keyed_update, of 1 to 16 MB).
+  static constexpr std::size_t fetch_bytes_min = std::size_t{4} << 20;
   /// One of which more was saved at once is split: its values have more than they show.
   static constexpr std::uint64_t saved_bytes_max = std::uint64_t{64} << 10;
 
