@@ -61,6 +61,12 @@ struct CutNumbers {
   Record cut{1};
 };
 
+/// The test says what its hash is.
+struct SoughtKey {
+  std::int64_t number = 0;
+  bool operator==(const SoughtKey&) const = default;
+};
+
 /// Counts how often one of them is encoded, and cannot be copied.
 struct Counted {
   Counted() = default;
@@ -75,6 +81,9 @@ struct Counted {
   inline static std::uint64_t encoded = 0;
 };
 static_assert(!std::is_copy_constructible_v<Counted>);
+
+// A count by a number takes no more than these two.
+static_assert(sizeof(detail::KeyedSegment<std::uint64_t, std::uint64_t>::Slot) == 16);
 
 }  // namespace
 
@@ -503,12 +512,11 @@ TEST_CASE("groups without keys have no memory, and a replica refuses keys of oth
 }
 
 TEST_CASE("keys with hashes that were sought out make a segment larger, not the directory") {
-  KeyedTable<std::int64_t, std::int64_t> table;
+  KeyedTable<SoughtKey, std::int64_t> table;
   table.own(sixteen, {0, 16});
-  for (std::int64_t i = 0; i < 30'000; ++i) table.edit(i, static_cast<std::uint64_t>(i) * 2) = i;
-  for (std::int64_t i = 0; i < 30'000; ++i) {
-    CHECK(*table.find(i, static_cast<std::uint64_t>(i) * 2) == i);
-  }
+  const auto hash = [](std::int64_t i) { return static_cast<std::uint64_t>(i) * 2; };
+  for (std::int64_t i = 0; i < 30'000; ++i) table.edit(SoughtKey{i}, hash(i)) = i;
+  for (std::int64_t i = 0; i < 30'000; ++i) CHECK(*table.find(SoughtKey{i}, hash(i)) == i);
 }
 
 TEST_CASE("bytes that say nothing of keys are refused") {

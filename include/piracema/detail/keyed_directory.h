@@ -79,7 +79,7 @@ class KeyedDirectory {
     };
     std::uint32_t right = 0;
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      right += !segment.slots[i].empty() && goes_right(segment.slots[i].hash) ? 1 : 0;
+      right += !segment.is_empty(i) && goes_right(segment.hash_at(i)) ? 1 : 0;
     }
     // One that gets all is to be divided again, and not to grow for it.
     const auto slots = [&](std::uint32_t count) {
@@ -89,8 +89,8 @@ class KeyedDirectory {
         new_segment(depth, 2 * segment.prefix, slots(segment.count - right), version),
         new_segment(depth, 2 * segment.prefix + 1, slots(right), version)};
     for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      if (segment.slots[i].empty()) continue;
-      halves[goes_right(segment.slots[i].hash) ? 1 : 0]->add(segment, i);
+      if (segment.is_empty(i)) continue;
+      halves[goes_right(segment.hash_at(i)) ? 1 : 0]->add(segment, i);
     }
     for (auto& gone : segment.erased) {
       halves[goes_right(gone.hash) ? 1 : 0]->erased.push_back(std::move(gone));

@@ -2,10 +2,12 @@
 
 #include <piracema/detail/kept_runs.h>
 #include <piracema/detail/keyed_states.h>
+#include <piracema/key.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,12 +21,13 @@ using namespace engine;
 /// files may have states.
 template <class Key, class V>
 struct KeyedSegment {
-  /// Not 0, which says that a slot is empty.
-  static std::uint64_t hash_of(std::uint64_t mixed) { return mixed | 1; }
+  /// That of a number is not kept: it is found as fast as it is read.
+  static constexpr bool keeps_hash = !is_number_key<Key>;
 
+  /// A key and its state. Whether they are there is known beside it.
   struct Slot {
-    /// 0: it is empty.
-    std::uint64_t hash = 0;
+    struct NoHash {};
+    [[no_unique_address]] std::conditional_t<keeps_hash, std::uint64_t, NoHash> hash;
     union {
       Key key;
     };
@@ -32,11 +35,10 @@ struct KeyedSegment {
       V value;
     };
 
-    Slot() {}
+    Slot() noexcept {}
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
-    ~Slot() { clear(); }
-    bool empty() const { return hash == 0; }
+    ~Slot() {}
     void fill(std::uint64_t with_hash, Key&& with_key, V&& with_value) {
       std::construct_at(std::addressof(key), std::move(with_key));
       try {
@@ -45,16 +47,11 @@ struct KeyedSegment {
         std::destroy_at(std::addressof(key));
         throw;
       }
-      hash = with_hash;
+      if constexpr (keeps_hash) hash = with_hash;
     }
     void clear() {
-      if (std::exchange(hash, 0) == 0) return;
       std::destroy_at(std::addressof(key));
       std::destroy_at(std::addressof(value));
-    }
-    void take(Slot& other) {
-      fill(other.hash, std::move(other.key), std::move(other.value));
-      other.clear();
     }
   };
 
@@ -93,8 +90,26 @@ struct KeyedSegment {
         mask(room - 1),
         depth(of_depth),
         prefix(of_prefix) {}
+  KeyedSegment(const KeyedSegment&) = delete;
+  KeyedSegment& operator=(const KeyedSegment&) = delete;
+  ~KeyedSegment() {
+    if constexpr (!std::is_trivially_destructible_v<Key> || !std::is_trivially_destructible_v<V>) {
+      for (std::uint32_t i = 0; i < room(); ++i) {
+        if (!is_empty(i)) slots[i].clear();
+      }
+    }
+  }
 
   std::uint32_t room() const { return mask + 1; }
+  bool is_empty(std::uint32_t at) const { return beside[at].file == saved_in::no_key; }
+  /// The mixed hash of the key that is there.
+  std::uint64_t hash_at(std::uint32_t at) const {
+    if constexpr (keeps_hash) {
+      return slots[at].hash;
+    } else {
+      return mix(KeyHash<Key>::of(slots[at].key));
+    }
+  }
   static std::uint8_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint8_t>(hash >> 24 & 0x7f);
   }
@@ -106,28 +121,24 @@ struct KeyedSegment {
   }
   /// Where the key is, or the empty slot where it would be.
   template <class K>
-  std::uint32_t find(const K& key, std::uint64_t mixed) const {
-    const std::uint64_t hash = hash_of(mixed);
+  std::uint32_t find(const K& key, std::uint64_t hash) const {
     const std::uint8_t tag = tag_of(hash);
     std::uint32_t at = home_of(hash);
-    while (beside[at].file != saved_in::no_key &&
-           !(beside[at].tag == tag && slots[at].hash == hash && slots[at].key == key)) {
-      at = (at + 1) & mask;
-    }
+    while (!is_empty(at) && !(beside[at].tag == tag && has(at, key, hash))) at = (at + 1) & mask;
     return at;
   }
   /// Where the key most likely is, without a look at any.
-  std::uint32_t guess(std::uint64_t mixed) const {
-    const std::uint8_t tag = tag_of(hash_of(mixed));
-    std::uint32_t at = home_of(hash_of(mixed));
-    while (beside[at].file != saved_in::no_key && beside[at].tag != tag) at = (at + 1) & mask;
+  std::uint32_t guess(std::uint64_t hash) const {
+    const std::uint8_t tag = tag_of(hash);
+    std::uint32_t at = home_of(hash);
+    while (!is_empty(at) && beside[at].tag != tag) at = (at + 1) & mask;
     return at;
   }
-  /// Calls `use(key, value, mixed)` for all, in no order.
+  /// Calls `use(key, value, hash)` for all, in no order.
   template <class Use>
   void look_at(const Use& use) const {
     for (std::uint32_t i = 0; i < room(); ++i) {
-      if (!slots[i].empty()) use(slots[i].key, slots[i].value, slots[i].hash);
+      if (!is_empty(i)) use(slots[i].key, slots[i].value, hash_at(i));
     }
   }
   /// Slot `at` is empty.
@@ -140,18 +151,18 @@ struct KeyedSegment {
   }
   /// Takes what slot `from` of another one has.
   void add(KeyedSegment& other, std::uint32_t from) {
-    std::uint32_t at = home_of(other.slots[from].hash);
-    while (!slots[at].empty()) at = (at + 1) & mask;
+    std::uint32_t at = home_of(other.hash_at(from));
+    while (!is_empty(at)) at = (at + 1) & mask;
     move(other, from, at);
     count += 1;
   }
   /// Those behind it that would no longer be found move up.
   void erase(std::uint32_t hole) {
     slots[hole].clear();
-    beside[hole].file = saved_in::no_key;
+    beside[hole] = {};
     count -= 1;
-    for (std::uint32_t at = (hole + 1) & mask; !slots[at].empty(); at = (at + 1) & mask) {
-      const std::uint32_t home = home_of(slots[at].hash);
+    for (std::uint32_t at = (hole + 1) & mask; !is_empty(at); at = (at + 1) & mask) {
+      const std::uint32_t home = home_of(hash_at(at));
       if (((at - home) & mask) < ((at - hole) & mask)) continue;
       move(*this, at, hole);
       hole = at;
@@ -160,11 +171,11 @@ struct KeyedSegment {
   void grow(std::uint32_t to_room) {
     KeyedSegment larger(depth, prefix, to_room);
     for (std::uint32_t i = 0; i < room(); ++i) {
-      if (!slots[i].empty()) larger.add(*this, i);
+      if (!is_empty(i)) larger.add(*this, i);
     }
     std::swap(slots, larger.slots);
     std::swap(beside, larger.beside);
-    mask = larger.mask;
+    std::swap(mask, larger.mask);
   }
   void keep_nothing() {
     if (std::exchange(keeps, 0) == 0) return;
@@ -173,8 +184,17 @@ struct KeyedSegment {
   }
 
  private:
+  template <class K>
+  bool has(std::uint32_t at, const K& key, std::uint64_t hash) const {
+    if constexpr (keeps_hash) {
+      if (slots[at].hash != hash) return false;
+    }
+    return slots[at].key == key;
+  }
   void move(KeyedSegment& other, std::uint32_t from, std::uint32_t to) {
-    slots[to].take(other.slots[from]);
+    Slot& slot = other.slots[from];
+    slots[to].fill(other.hash_at(from), std::move(slot.key), std::move(slot.value));
+    slot.clear();
     beside[to] = std::exchange(other.beside[from], Beside{});
   }
 };

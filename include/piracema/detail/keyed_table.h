@@ -49,8 +49,8 @@ class KeyedTable : public KeyedStates {
     const Directory& group = table_[number_of(mixed)];
     if (group.empty()) return nullptr;
     const Segment& segment = group.at(rest_of(mixed));
-    const Slot& slot = segment.slots[segment.find(key, mixed)];
-    return slot.empty() ? nullptr : &slot.value;
+    const std::uint32_t at = segment.find(key, mixed);
+    return segment.is_empty(at) ? nullptr : &segment.slots[at].value;
   }
 
   /// How many keys `fetch` takes: so many that the processor is busy with them while the first of
@@ -98,8 +98,7 @@ class KeyedTable : public KeyedStates {
     if (cut_.keeps(segment)) cut_.keep(segment, at, groups_);
     std::uint8_t& file = segment.beside[at].file;
     if (file != saved_in::none_ever) {
-      segment.erased.push_back(
-          {std::move(segment.slots[at].key), Segment::hash_of(mixed), saved_in::none});
+      segment.erased.push_back({std::move(segment.slots[at].key), mixed, saved_in::none});
     }
     counts_.leave(file);
     segment.erase(at);
@@ -110,7 +109,7 @@ class KeyedTable : public KeyedStates {
   /// in, and however they are shared out. `use` may change values.
   template <class Use>
   void for_each(const Use& use) {
-    std::vector<Slot*> slots;
+    std::vector<std::pair<std::uint64_t, Slot*>> slots;
     SegmentWalk<Key, V> walk;
     while (Directory* const group = walk.group(table_)) {
       save(*group, walk.at(*group));  // All of it may be changed.
@@ -119,14 +118,14 @@ class KeyedTable : public KeyedStates {
       Segment& segment = walk.step(*group);
       slots.clear();
       for (std::uint32_t i = 0; i < segment.room(); ++i) {
-        if (segment.slots[i].empty()) continue;
-        slots.push_back(&segment.slots[i]);
+        if (segment.is_empty(i)) continue;
+        slots.emplace_back(segment.hash_at(i), &segment.slots[i]);
         counts_.leave(segment.beside[i].file);
       }
-      std::sort(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) {
-        return a->hash != b->hash ? a->hash < b->hash : comes_before(a->key, b->key);
+      std::sort(slots.begin(), slots.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : comes_before(a.second->key, b.second->key);
       });
-      for (Slot* slot : slots) use(std::as_const(slot->key), slot->value);
+      for (const auto& [hash, slot] : slots) use(std::as_const(slot->key), slot->value);
     }
   }
 
@@ -216,7 +215,7 @@ class KeyedTable : public KeyedStates {
     table_[group - owned_.first].for_each([&](Segment& segment) {
       // Those behind one that goes move up.
       for (std::uint32_t i = 0; i < segment.room();) {
-        if (segment.slots[i].empty() || !is_struck(segment.beside[i].file)) {
+        if (segment.is_empty(i) || !is_struck(segment.beside[i].file)) {
           i += 1;
           continue;
         }
@@ -329,15 +328,14 @@ class KeyedTable : public KeyedStates {
     Segment* segment = writable(mixed);
     while (true) {
       const std::uint32_t at = segment->find(key, mixed);
-      Slot& slot = segment->slots[at];
-      if (!slot.empty()) {
+      if (!segment->is_empty(at)) {
         if (cut_.keeps(*segment)) [[unlikely]]
           cut_.keep(*segment, at, groups_);
         return {segment, at};
       }
       if (segment->has_room()) {
         // Of what was not there at the cut there is nothing to keep.
-        segment->fill(at, Segment::hash_of(mixed), Key(key), cut_.keeps(*segment));
+        segment->fill(at, mixed, Key(key), cut_.keeps(*segment));
         size_ += 1;
         return {segment, at};
       }
@@ -357,12 +355,12 @@ class KeyedTable : public KeyedStates {
   void replay_erased(Key key, std::uint64_t mixed, std::uint8_t number) {
     Segment& segment = *writable(mixed);
     const std::uint32_t at = segment.find(key, mixed);
-    if (!segment.slots[at].empty()) {
+    if (!segment.is_empty(at)) {
       counts_.leave(segment.beside[at].file);
       segment.erase(at);
       size_ -= 1;
     }
-    segment.erased.push_back({std::move(key), Segment::hash_of(mixed), saved_in::none});
+    segment.erased.push_back({std::move(key), mixed, saved_in::none});
     counts_.enter(segment.erased.back().file, number);
   }
 

@@ -74,13 +74,12 @@ class TableCut {
   bool keeps(const Segment& segment) const { return segment.keeps == version_; }
   /// The key of this slot is about to be, in such a segment.
   void keep(Segment& segment, std::uint32_t at, KeyGroups groups) {
-    const Slot& slot = segment.slots[at];
     if (segment.beside[at].kept) return;
     segment.beside[at].kept = true;
     std::uint8_t& file = segment.beside[at].file;
-    if (!cut_->plan(groups.group_of(slot.hash)).again[file]) return;
+    if (!cut_->plan(groups.group_of(segment.hash_at(at))).again[file]) return;
     if (file == saved_in::none_ever) file = saved_in::none;  // Now one has it.
-    put_state(one_key().writer, slot);
+    put_state(one_key().writer, segment.slots[at]);
     segment.old = kept_runs_.add(one_->bytes, segment.old);
   }
 
@@ -153,7 +152,7 @@ class TableCut {
                             const Save& save) {
     const auto is_settled = [&](typename Segment::Erased& gone) {
       const std::uint32_t at = segment.find(gone.key, gone.hash);
-      const bool is_back = !segment.slots[at].empty();
+      const bool is_back = !segment.is_empty(at);
       if (!is_back && plan.older[gone.file]) {
         if (!plan.again[gone.file]) return false;
         save(std::as_const(gone.key));
