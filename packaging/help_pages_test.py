@@ -116,7 +116,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(["--transport"], self.complete("piracema run -n 4 --tr"))
         self.assertEqual(["shm"], self.complete("piracema run --transport s"))
         self.assertIn("native", self.complete("piracema coll --engine "))
-        self.assertEqual(["--compress", "--criu"], sorted(self.complete("piracema ckpt run --c")))
+        self.assertEqual(["--command-within", "--compress", "--criu"], sorted(self.complete("piracema ckpt run --c")))
 
     def test_what_follows_a_program_is_not_ours_to_complete(self):
         self.assertEqual([], self.complete("piracema run -n 4 ./app --tr"))

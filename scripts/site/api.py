@@ -26,10 +26,14 @@ EXTRACT_ALL = YES
 AUTOLINK_SUPPORT = NO
 QUIET = YES
 WARN_IF_UNDOCUMENTED = NO
+MACRO_EXPANSION = YES
+EXPAND_ONLY_PREDEF = YES
+PREDEFINED = PIRACEMA_CKPT_FUNCTION=
 WARN_AS_ERROR = FAIL_ON_WARNINGS
 """
 
-COMMENT_BEFORE_NAMESPACE = re.compile(r"((?:^///.*\n)+)(?=namespace )", re.MULTILINE)
+# C has no namespaces: there it stands before the first line for the preprocessor.
+COMMENT_BEFORE_NAMESPACE = re.compile(r"((?:^///.*\n)+)(?=namespace |\n#ifdef )", re.MULTILINE)
 LINE_OF_COMMENT = re.compile(r"^\s*///.*$", re.MULTILINE)
 
 
@@ -192,6 +196,11 @@ def is_public(member):
             and not (flat(member.find("name")).startswith("operator=")))
 
 
+def is_of_c(member):
+    """In no namespace, as all of C is."""
+    return is_public(member) and member.get("kind") in ("function", "enum") and "::" not in flat(member.find("qualifiedname"))
+
+
 def place(element):
     """Header and line of a declaration."""
     location = element.find("location")
@@ -228,6 +237,8 @@ def pages(headers, folder):
             name = flat(compound.find("compoundname"))
             if kind == "file":
                 heads[file] = said(compound)
+                for member in filter(is_of_c, compound.iter("memberdef")):
+                    parts.setdefault(file, []).append((place(member)[1], flat(member.find("name")), member))
             elif kind in ("class", "struct") and compound.get("prot", "public") == "public" and "detail::" not in name:
                 parts.setdefault(file, []).append((line, name, compound))
             elif kind == "namespace" and not name.endswith("detail") and "detail::" not in name:

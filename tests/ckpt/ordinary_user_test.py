@@ -15,6 +15,7 @@ import unittest
 
 from cluster_test import Saved
 from daemon_test import Daemon
+from moments_test import Moments, Ranks
 from mpi_test import Mpi
 from ordinary_user import as_user, environment_for, python_for
 from run_test import Run
@@ -32,6 +33,10 @@ FROM_OTHERS = [
     (Window, ["test_a_job_goes_on_from_window_to_window_by_the_same_words"]),
     (Saved, ["test_a_program_goes_on_where_it_was_when_its_node_is_to_be_empty",
              "test_a_program_whose_node_is_lost_goes_on_from_its_last_image"]),
+    (Moments, ["test_images_of_good_moments_are_small_and_the_program_goes_on_from_them",
+               "test_one_who_is_told_before_an_image_makes_himself_small",
+               "test_a_command_is_run_after_each_restart_beside_the_program"]),
+    (Ranks, ["test_open_mpi"]),
     (Transient, [name for name in dir(Transient) if name.startswith("test_")])]
 if "HEAT2D_APP" in os.environ:
     FROM_OTHERS.append((Mpi, ["test_open_mpi_over_shared_memory", "test_open_mpi_over_tcp",

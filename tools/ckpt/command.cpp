@@ -85,6 +85,7 @@ void CkptCommand::add_running(CLI::App& app) {
   app.add_option("--local", local_,
                  "Directory on a disk of this node's own: images are written\nthere first, and "
                  "copied to --dir while the program runs on;\ndefault: as before; none: to --dir");
+  add_preparation_options(app, preparation_);
   app.add_flag("--compress", compress_,
                "Images take less room, and longer on a fast disk;\nwants zstd");
   app.add_flag("--quiet", quiet_, "Only warnings and errors");
@@ -203,7 +204,9 @@ std::unique_ptr<KeeperPage> CkptCommand::open_page_of_slurm() const {
 
 Result<RunSettings> CkptCommand::settings() const {
   auto settings = run_settings(criu_, every_, keep_, quiet_);
-  if (!settings || !compress_) return settings;
+  if (!settings) return settings;
+  if (auto applied = apply_preparation(preparation_, *settings); !applied) return applied.error();
+  if (!compress_) return settings;
   if (auto found = find_zstd(); !found) return found.error();
   settings->compress = true;
   return settings;
@@ -307,6 +310,7 @@ int CkptCommand::submit_to_slurm() const {
   if (!criu_.empty()) own.insert(own.end(), {"--criu", criu_});
   if (compress_) own.emplace_back("--compress");
   if (!local_.empty()) own.insert(own.end(), {"--local", local_});
+  for (std::string& word : words_of(preparation_)) own.push_back(std::move(word));
   if (!http_.empty()) own.push_back("--http=" + http_);
   if (!http_token_.empty()) {
     own.insert(own.end(), {"--http-token", std::filesystem::absolute(http_token_).string()});

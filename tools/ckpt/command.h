@@ -11,6 +11,7 @@
 
 #include "tools/ckpt/daemon.h"
 #include "tools/ckpt/keeper_page.h"
+#include "tools/ckpt/preparation.h"
 #include "tools/ckpt/window.h"
 
 namespace piracema::tools {
@@ -52,6 +53,7 @@ class CkptCommand {
            *plan_ = nullptr;
   std::unique_ptr<CkptDaemon> daemon_;
   std::string directory_, criu_, every_, hosts_, rsh_, local_, http_, http_token_;
+  PreparationOptions preparation_;
   std::vector<std::string> program_;
   WindowOptions windows_;
   std::optional<std::uint64_t> image_;

@@ -1,5 +1,6 @@
 #include "ckpt/capsule/capsule_init.h"
 
+#include <piracema/ckpt.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -58,6 +59,7 @@ void CapsuleInit::restore(const Order& order) {
       return refuse(ReportKind::started, done.error());
     }
   }
+  if (auto done = moments_->restored(); !done) return refuse(ReportKind::started, done.error());
   auto pid = start_beside(restore_command(settings_, order_), order_, 0);
   if (!pid) return refuse(ReportKind::started, pid.error());
   helper_ = *pid;
@@ -97,6 +99,8 @@ void CapsuleInit::refuse_dump(const std::string& why) {
 
 void CapsuleInit::dump(const Order& order) {
   door_->begin();
+  // One that still runs by now has had its time.
+  command_.kill();
   if (auto right = check_before_dump(); !right) return refuse_dump(right.error().message);
   order_ = order;
   step_ = Step::criu;
@@ -169,6 +173,7 @@ void CapsuleInit::part_dumped(bool ok) {
   const bool goes_on = ok && !order_.stop && !ended_;
   if (!ok || !order_.stop) overlay_->pass();
   dumped(ok);
+  if (goes_on) moments_->answer(PIRACEMA_CKPT_SAVED);
   if (goes_on && !start_commit()) {
     report({.kind = ReportKind::sealed, .message = "the hook cannot be run"});
   }
@@ -196,10 +201,30 @@ void CapsuleInit::pause(bool still) {
   }
 }
 
+// A dump that has failed may be tried again, and until then whoever said it is kept there.
+void CapsuleInit::want(const Order& order) {
+  if (order.ok) return moments_->want();
+  moments_->answer(order.failed ? PIRACEMA_CKPT_FAILED : PIRACEMA_CKPT_NOTHING);
+}
+
+void CapsuleInit::hear_good_moment() {
+  if (moments_->hear()) report({.kind = ReportKind::good_moment, .ok = true});
+}
+
+void CapsuleInit::run_command(const Order& order) {
+  if (auto begun = command_.begin(order, job_); !begun)
+    refuse(ReportKind::command_ended, begun.error());
+}
+
+void CapsuleInit::command_ended(int status) {
+  const std::string wrong = command_.ended(status);
+  report({.kind = ReportKind::command_ended, .ok = wrong.empty(), .message = wrong});
+}
+
 // Elsewhere a daemon outlives whoever has started it; a capsule ends with its program.
 std::string CapsuleInit::what_is_left() const {
   for (const JobProcess& process : all_processes()) {
-    if (process.pid < pid_least || process.pid == job_) continue;
+    if (process.pid < pid_least || process.pid == job_ || process.pid == command_.pid()) continue;
     return concat("process ", process.pid, " (", process.name,
                   ") is left by the program, and ends with it");
   }
@@ -226,6 +251,7 @@ void CapsuleInit::helper_ended(bool ok) {
   if (order_.several) return part_dumped(ok);
   // The job goes on already while its image is made safe.
   if (ok && !order_.stop && step_ == Step::criu && !ended_) {
+    moments_->answer(PIRACEMA_CKPT_SAVED);
     if (start_commit()) return;
     ok = false;
   }
@@ -248,7 +274,9 @@ void CapsuleInit::reap() {
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid <= 0) return;
     const bool restoring = helper_ != 0 && order_.kind == OrderKind::restore;
-    if (pid == helper_) {
+    if (pid == command_.pid()) {
+      command_ended(status);
+    } else if (pid == helper_) {
       // The job's end may be there to be noticed as well, and was before.
       int job_status = 0;
       if (job_ != 0 && ::waitpid(job_, &job_status, WNOHANG) == job_) job_ended(job_status);
@@ -277,6 +305,10 @@ void CapsuleInit::handle(const Order& order) {
       return;
     case OrderKind::pause:
       return pause(order.ok);
+    case OrderKind::want:
+      return want(order);
+    case OrderKind::command:
+      return run_command(order);
     case OrderKind::proceed:
       // An image may be checked before criu is done with its restart.
       return door_->proceed(order.ok, order_.kind == OrderKind::restore);
@@ -290,19 +322,22 @@ bool CapsuleInit::set_up() {
   ::sigprocmask(SIG_BLOCK, &child, nullptr);
   signals_ = Fd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return false;
-  std::optional<Error> wrong;
-  if (auto made = set_up_capsule(settings_, user_); !made) {
-    wrong = made.error();
-  } else {
-    overlay_ = *std::move(made);
-    if (auto door = HookDoor::open()) {
-      door_ = *std::move(door);
-    } else {
-      wrong = door.error();
-    }
-  }
-  report({.kind = ReportKind::ready, .ok = !wrong, .message = wrong ? wrong->message : ""});
-  return !wrong;
+  const auto made = set_up_places();
+  report({.kind = ReportKind::ready, .ok = made.ok(), .message = made ? "" : made.error().message});
+  return made.ok();
+}
+
+Result<Done> CapsuleInit::set_up_places() {
+  auto overlay = set_up_capsule(settings_, user_);
+  if (!overlay) return overlay.error();
+  overlay_ = *std::move(overlay);
+  auto door = HookDoor::open();
+  if (!door) return door.error();
+  door_ = *std::move(door);
+  auto moments = GoodMoments::open();
+  if (!moments) return moments.error();
+  moments_ = *std::move(moments);
+  return Done{};
 }
 
 void CapsuleInit::hear_keeper() {
@@ -316,24 +351,29 @@ void CapsuleInit::hear_keeper() {
   handle(*order);
 }
 
+void CapsuleInit::wait() {
+  std::array<pollfd, 6> wait = {{{socket_.get(), POLLIN, 0},
+                                 {signals_.get(), POLLIN, 0},
+                                 {door_->watched(), POLLIN, 0},
+                                 {moments_->watched(), POLLIN, 0},
+                                 {overlay_ ? overlay_->device() : -1, POLLIN, 0},
+                                 {overlay_ ? overlay_->host() : -1, POLLIN, 0}}};
+  if (::poll(wait.data(), wait.size(), command_.left_ms(now())) < 0) {
+    if (errno != EINTR) ::_exit(1);
+    return;
+  }
+  command_.look(now());
+  if (wait[4].revents != 0) overlay_->leave();
+  if (wait[5].revents != 0) overlay_->arrive();
+  if (wait[2].revents != 0) hear_hook();
+  if (wait[3].revents != 0) hear_good_moment();
+  if (wait[1].revents != 0) reap();
+  if (wait[0].revents != 0) hear_keeper();
+}
+
 void CapsuleInit::run() {
   if (!set_up()) ::_exit(1);
-  for (;;) {
-    std::array<pollfd, 5> wait = {{{socket_.get(), POLLIN, 0},
-                                   {signals_.get(), POLLIN, 0},
-                                   {door_ ? door_->watched() : -1, POLLIN, 0},
-                                   {overlay_ ? overlay_->device() : -1, POLLIN, 0},
-                                   {overlay_ ? overlay_->host() : -1, POLLIN, 0}}};
-    if (::poll(wait.data(), wait.size(), -1) < 0) {
-      if (errno != EINTR) ::_exit(1);
-      continue;
-    }
-    if (wait[3].revents != 0) overlay_->leave();
-    if (wait[4].revents != 0) overlay_->arrive();
-    if (wait[2].revents != 0) hear_hook();
-    if (wait[1].revents != 0) reap();
-    if (wait[0].revents != 0) hear_keeper();
-  }
+  for (;;) wait();
 }
 
 }  // namespace piracema::ckpt

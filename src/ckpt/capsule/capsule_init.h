@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "ckpt/capsule/capsule.h"
+#include "ckpt/capsule/good_moments.h"
 #include "ckpt/capsule/hook_door.h"
+#include "ckpt/capsule/user_command.h"
 #include "ckpt/network/overlay.h"
 
 namespace piracema::ckpt {
@@ -25,12 +27,18 @@ class CapsuleInit {
   void report(Report report);
   void refuse(ReportKind kind, const Error& why) { report({.kind = kind, .message = why.message}); }
   bool set_up();
+  Result<Done> set_up_places();
+  void wait();
   void hear_keeper();
   void handle(const Order& order);
   void start(const Order& order);
   void restore(const Order& order);
   void dump(const Order& order);
   void pause(bool still);
+  void want(const Order& order);
+  void hear_good_moment();
+  void run_command(const Order& order);
+  void command_ended(int status);
   void reap();
   std::string what_is_left() const;
   void job_ended(int status);
@@ -55,6 +63,8 @@ class CapsuleInit {
   Fd signals_;
   std::optional<Overlay> overlay_;
   std::optional<HookDoor> door_;
+  std::optional<GoodMoments> moments_;
+  UserCommand command_;
   pid_t job_ = 0;
   /// criu, or the hook that makes the image complete when criu is done.
   pid_t helper_ = 0;

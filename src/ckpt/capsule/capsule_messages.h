@@ -21,19 +21,23 @@ enum class OrderKind : std::uint8_t {
   hold,     ///< No packet leaves or enters from now on; answered by `held`.
   pass,     ///< Packets may travel.
   pause,    ///< `ok`: all of the job stands still; else it goes on.
+  want,     ///< `ok`: an image waits for a good moment of the program; else none does any more.
+  command,  ///< Runs a command of the user's beside the job; answered by `command_ended`.
   proceed,  ///< To the dump that waits: the next step, or not `ok`: give up. To a restart whose
             ///< image was `unchecked`, at any moment of it: its memory is right.
 };
 
 struct Order {
   OrderKind kind = OrderKind::start;
-  /// start: the program and where it runs.
+  /// start, command: the program and where it runs.
   std::vector<std::string> command;
   std::string working_directory;
-  /// start: "NAME=value", in place of the capsule's own environment; empty: that one.
+  /// start, command: "NAME=value", in place of the capsule's own environment; empty: that one.
   std::vector<std::string> environment;
-  /// start: where its output goes; both may be one file.
+  /// start, command: where its output goes; both may be one file.
   std::string output, error;
+  /// command: in so many milliseconds it is killed.
+  std::uint32_t within_ms = 0;
   /// restore, dump: the directory of the image's parts, and the file that criu's log goes to.
   std::string parts, log;
   /// restore: the first process of the job. 0: the record of the parts says it, and files are
@@ -48,8 +52,10 @@ struct Order {
   bool several = false;
   /// dump: the image's memory is compressed.
   bool compress = false;
-  /// proceed, pause.
+  /// proceed, pause, want.
   bool ok = false;
+  /// want, not `ok`: the image that waited could not be made.
+  bool failed = false;
   /// dump: the directory of the job, the number of the image, and that of the job.
   std::string directory;
   std::uint64_t image = 0, job = 0;
@@ -57,16 +63,19 @@ struct Order {
   std::vector<OverlayPeer> peers;
   std::uint32_t mtu = 0;
   auto fields() {
-    return std::tie(kind, command, working_directory, environment, output, error, parts, log, root,
-                    unchecked, stop, several, compress, ok, directory, image, job, peers, mtu);
+    return std::tie(kind, command, working_directory, environment, output, error, within_ms, parts,
+                    log, root, unchecked, stop, several, compress, ok, failed, directory, image,
+                    job, peers, mtu);
   }
 };
 
 enum class ReportKind : std::uint8_t {
-  ready,    ///< The capsule is made, or could not be: `ok`, `message`.
-  started,  ///< Likewise the job, be it new or restored.
-  dumped,   ///< Likewise an image, complete and durable; if it was to stop, the job has.
-  ended,    ///< The job has ended by itself: `status` as waitpid(2) has it.
+  ready,          ///< The capsule is made, or could not be: `ok`, `message`.
+  started,        ///< Likewise the job, be it new or restored.
+  dumped,         ///< Likewise an image, complete and durable; if it was to stop, the job has.
+  ended,          ///< The job has ended by itself: `status` as waitpid(2) has it.
+  good_moment,    ///< The program says that it is one, while an image waits for that.
+  command_ended,  ///< The user's command, or it could not be run: `ok`, `message`.
   // Of one of several hosts; `dumped` does not mean that anything is durable there.
   held,      ///< The answer to `hold`.
   frozen,    ///< Memory and sockets are saved; the job stands still and waits.

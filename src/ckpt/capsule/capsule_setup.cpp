@@ -1,6 +1,7 @@
 #include "ckpt/capsule/capsule_setup.h"
 
 #include <fcntl.h>
+#include <piracema/ckpt.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ckpt/capsule/good_moments.h"
 #include "ckpt/network/loopback.h"
 #include "ckpt/network/netlink.h"
 
@@ -144,12 +146,17 @@ Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings,
   if (::sethostname(settings.host_name.data(), settings.host_name.size()) != 0) {
     return Error{Errc::io, with_errno("capsule: host name")};
   }
-  // Temporary files are the job's own there, and in its image.
-  ::setenv("TMPDIR", capsule_temporary, 1);
+  name_places();
   // Left alone UCX takes System V segments, which no image holds. Of a job on several hosts the
   // environment comes with the order.
   ::setenv("UCX_TLS", "self,posix", 0);
   return overlay;
+}
+
+// Temporary files are the job's own there, and in its image.
+void name_places() {
+  ::setenv("TMPDIR", capsule_temporary, 1);
+  ::setenv(PIRACEMA_CKPT_BOARD_VARIABLE, good_moments_file, 1);
 }
 
 Result<Done> set_last_pid(int pid) {

@@ -20,6 +20,9 @@ constexpr const char* capsule_temporary = "/dev/shm/tmp";
 Result<std::optional<Overlay>> set_up_capsule(const CapsuleSettings& settings,
                                               const std::optional<OrdinaryUser>& user);
 
+/// Names the places of the capsule to the programs that this process starts, in its environment.
+void name_places();
+
 /// The next process of this namespace gets a number above `pid`. Errc::io.
 Result<Done> set_last_pid(int pid);
 Result<int> last_pid();

@@ -70,7 +70,7 @@ Result<pid_t> start(const std::vector<std::string>& command, const std::string& 
     if ((directory.empty() || ::chdir(directory.c_str()) == 0) && redirect(output, error)) {
       if (!variables.empty()) {
         environ = const_cast<char**>(environment.data());
-        ::setenv("TMPDIR", capsule_temporary, 1);
+        name_places();
       }
       // Where it cannot, criu says what it lacks.
       if (with != With::nothing) (void)keep_rights();
@@ -103,6 +103,14 @@ std::string read_text(const std::string& path) {
 Result<pid_t> start_job(const Order& order) {
   return start(order.command, order.working_directory, order.output, order.error,
                order.environment);
+}
+
+Result<pid_t> start_command(const Order& order, pid_t job) {
+  std::vector<std::string> variables = order.environment;
+  for (char** one = environ; variables.empty() && *one != nullptr; ++one)
+    variables.emplace_back(*one);
+  variables.push_back(concat("PIRACEMA_CKPT_PID=", job));
+  return start(order.command, order.working_directory, order.output, order.output, variables);
 }
 
 std::vector<std::string> dump_command(const CapsuleSettings& settings, const Order& order,

@@ -15,6 +15,10 @@ namespace piracema::ckpt {
 /// whose ends it writes. Errc::config if it cannot be run.
 Result<pid_t> start_job(const Order& order);
 
+/// A command of the user's, likewise; it learns the job's first process, `job`, by
+/// PIRACEMA_CKPT_PID.
+Result<pid_t> start_command(const Order& order, pid_t job);
+
 /// Files of the order's log: criu writes LOG.d/log and statistics, the hook LOG.d/hook.
 std::vector<std::string> dump_command(const CapsuleSettings& settings, const Order& order,
                                       pid_t job);

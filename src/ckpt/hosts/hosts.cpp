@@ -23,6 +23,12 @@ namespace {
 // An agent ends all that is there, and then itself.
 constexpr std::chrono::seconds goodbye{3};
 
+std::vector<std::string> environment_here() {
+  std::vector<std::string> all;
+  for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
+  return all;
+}
+
 }  // namespace
 
 std::string name_in_job(HostNumber host) { return concat("host-", host + 1); }
@@ -130,12 +136,20 @@ void Hosts::heard(HostNumber host, const Report& report) {
       return tell(HostSealed{host, report.ok, why});
     case ReportKind::ended:
       return tell(HostEnded{host, static_cast<int>(report.status)});
+    case ReportKind::good_moment:
+    case ReportKind::command_ended:
+      return on_report_(report);
   }
 }
 
 Result<Done> Hosts::send(Order order) {
-  if (order.kind == OrderKind::pause) {
+  if (order.kind == OrderKind::pause || order.kind == OrderKind::want) {
     for (const auto& line : lines_) line->order(order);
+    return Done{};
+  }
+  if (order.kind == OrderKind::command) {
+    order.environment = environment_here();
+    lines_.front()->order(std::move(order));
     return Done{};
   }
   order_ = std::move(order);
@@ -185,7 +199,7 @@ Order Hosts::order_for(HostNumber host) const {
     order.output = order.error = concat(directory_.log_path(), "/host-", number, ".out");
     return order;
   }
-  for (char** one = environ; *one != nullptr; ++one) order.environment.push_back(*one);
+  order.environment = environment_here();
   for (const std::string& one : cluster::MpiHosts::environment(directory_.path() + "/bin")) {
     cluster::set_variable(order.environment, one);
   }

@@ -44,7 +44,7 @@ class Hosts {
   ~Hosts();
 
   /// start, restore or dump, of which this is made for all: `parts` and `log` are those of the
-  /// whole. Errc::io.
+  /// whole. A command of the user's runs on the first host. Errc::io.
   Result<Done> send(Order order);
 
   /// Of all processes of the job, as agents have said last.

@@ -59,6 +59,11 @@ void Keeper::on(const Launched& event) {
     failed_launches_ = 0;
     saved_at_ = not_before_ = now_;
     trying_since_.reset();
+    command_until_.reset();
+    if (event.image && settings_.after_restore) {
+      command_until_ = now_ + *settings_.after_restore + report_of_command;
+      act(RunCommand{CommandKind::after_restore});
+    }
     return;
   }
   failed_launches_ += 1;
@@ -103,19 +108,21 @@ void Keeper::on(const Dumped& event) {
   if (!dumping()) return;
   if (!event.ok && event.passing && try_again()) return;
   trying_since_.reset();
-  if (state_ == State::stopping) return dumped_to_stop(event);
+  const std::string text = text_of(event);
+  end_preparation(!event.ok);
+  if (state_ == State::stopping) return dumped_to_stop(event, text);
   state_ = State::running;
   saved_at_ = now_;
   if (!event.ok) {
     not_before_ = now_ + retry_after;
     if (waiting_.empty()) act(Remark{"not saved: " + event.why});
   }
-  answer(waiting_, event.ok, event.ok ? event.what : event.why);
+  answer(waiting_, event.ok, text);
 }
 
-void Keeper::dumped_to_stop(const Dumped& event) {
+void Keeper::dumped_to_stop(const Dumped& event, const std::string& text) {
   state_ = State::running;
-  answer(waiting_, event.ok, event.ok ? event.what : event.why);
+  answer(waiting_, event.ok, text);
   if (!event.ok) {
     answer(next_, false, event.why);
     act(Remark{"not stopped, as it was not saved: " + event.why});
@@ -176,9 +183,34 @@ void Keeper::on(const LeaveAsked& event) {
 
 void Keeper::on(const Forecast& event) { forecast_ = event; }
 
+// An image without it is as right as any, and more than none.
+void Keeper::on(const CommandEnded& event) {
+  if (!in_capsule()) return;
+  if (!event.ok) {
+    act(Remark{event.why});
+    if (preparation_.is_under_way()) complaint_ = event.why;
+  }
+  command_until_.reset();
+  preparation_.command_ended();
+}
+
+void Keeper::on(const MomentSaid&) { preparation_.moment_said(); }
+
+void Keeper::end_preparation(bool failed) {
+  if (preparation_.has_asked()) act(AskForMoment{false, failed});
+  preparation_.end();
+  leaving_ = false;
+  complaint_.clear();
+}
+
+std::string Keeper::text_of(const Dumped& event) const {
+  if (!event.ok) return event.why;
+  return complaint_.empty() ? event.what : event.what + "; " + complaint_;
+}
+
 void Keeper::dump(bool stop) {
   state_ = stop ? State::stopping : State::saving;
-  act(Dump{stop});
+  act(Dump{stop, preparation_.is_moment_said()});
 }
 
 std::optional<Time> Keeper::stop_at() const {
@@ -204,21 +236,50 @@ void Keeper::look_at_the_clock() {
     return hand_back(false, "not saved in time: it goes on from the image before");
   }
   if (state_ != State::running || now_ < not_before_) return;
-  if (stop_wanted_ || (stop_at() && now_ >= *stop_at())) {
-    waiting_.insert(waiting_.end(), next_.begin(), next_.end());
-    next_.clear();
-    return dump(true);
+  leaving_ = leaving_ || (stop_at() && now_ >= *stop_at() - preparation_.most());
+  if (!is_image_due()) return;
+  const bool has_time = !stop_at() || now_ < *stop_at();
+  if (has_time && !is_prepared()) return;
+  if (preparation_.leaves_program_out()) {
+    act(Remark{"saved though the program has not said that it is a good moment"});
   }
-  if (!next_.empty() || (settings_.every && now_ >= saved_at_ + *settings_.every)) {
-    waiting_ = std::exchange(next_, {});
-    dump(false);
+  waiting_.insert(waiting_.end(), next_.begin(), next_.end());
+  next_.clear();
+  dump(stop_wanted_ || leaving_);
+}
+
+bool Keeper::is_image_due() const {
+  return stop_wanted_ || leaving_ || !next_.empty() || preparation_.is_under_way() ||
+         (settings_.every && now_ >= saved_at_ + *settings_.every);
+}
+
+bool Keeper::is_prepared() {
+  if (command_until_ && now_ < *command_until_) return false;
+  command_until_.reset();
+  // Who sends a signal has a deadline that he does not tell.
+  const bool patient = !stop_wanted_ || interrupts_ == 0;
+  switch (preparation_.look(now_, patient)) {
+    case Preparation::Next::wait:
+      return false;
+    case Preparation::Next::run_command:
+      act(RunCommand{CommandKind::before_save});
+      return false;
+    case Preparation::Next::ask_for_moment:
+      act(AskForMoment{true});
+      return false;
+    case Preparation::Next::save:
+      return true;
   }
+  return true;
 }
 
 void Keeper::hand_back(bool saved, std::string why) {
   act(KillCapsule{});
   act(HandedBack{saved, std::move(why)});
   closes_.reset();
+  preparation_.end();
+  leaving_ = false;
+  complaint_.clear();
   state_ = State::away;
   attempt_ = 0;
   failed_launches_ = 0;
@@ -248,7 +309,14 @@ std::optional<Time> Keeper::wake() const {
   const auto at = [&](Time time) { due = due ? std::min(*due, time) : time; };
   if (closes_) at(*give_up_at());
   if (state_ != State::running) return due;
-  if (stop_at()) at(std::max(*stop_at(), not_before_));
+  const bool is_busy = command_until_ || preparation_.is_under_way();
+  if (stop_at()) at(std::max(*stop_at() - (is_busy ? Time{} : preparation_.most()), not_before_));
+  if (is_busy) {
+    const Time ends =
+        std::max(command_until_.value_or(Time{}), preparation_.until().value_or(Time{}));
+    at(std::max(ends, not_before_));
+    return due;
+  }
   if (stop_wanted_ || !next_.empty()) at(not_before_);
   if (save_at()) at(*save_at());
   return due;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "ckpt/keeper/preparation.h"
 
 /// What watches over one job: starts it, has it saved, hands its machine back. Pure: the driver
 /// tells what happens and when, and does what it is told.
@@ -73,9 +74,17 @@ struct LeaveAsked {
 struct Forecast {
   Time duration{}, ending{};
 };
+/// The answer to RunCommand.
+struct CommandEnded {
+  bool ok = false;
+  std::string why;
+};
+/// The program says that it is a good moment for an image.
+struct MomentSaid {};
 struct Tick {};
-using KeeperEvent = std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked,
-                                 StopAsked, Interrupted, WindowOpened, LeaveAsked, Forecast, Tick>;
+using KeeperEvent =
+    std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked, StopAsked,
+                 Interrupted, WindowOpened, LeaveAsked, Forecast, CommandEnded, MomentSaid, Tick>;
 
 // What is to be done.
 struct OpenCapsule {};
@@ -85,6 +94,18 @@ struct Launch {
 };
 struct Dump {
   bool stop = false;
+  /// The program has said that it is one.
+  bool at_good_moment = false;
+};
+/// One of the user's, beside the job.
+enum class CommandKind : std::uint8_t { before_save, after_restore };
+struct RunCommand {
+  CommandKind kind = CommandKind::before_save;
+};
+/// An image waits for a good moment of the program; else none does any more, for it `failed` or
+/// there is one.
+struct AskForMoment {
+  bool wanted = false, failed = false;
 };
 /// At once, whatever it does; the driver reports nothing of it any more.
 struct KillCapsule {};
@@ -108,8 +129,8 @@ struct Finish {
 struct Remark {
   std::string text;
 };
-using KeeperAction =
-    std::variant<OpenCapsule, Launch, Dump, KillCapsule, Answer, HandedBack, Finish, Remark>;
+using KeeperAction = std::variant<OpenCapsule, Launch, Dump, RunCommand, AskForMoment, KillCapsule,
+                                  Answer, HandedBack, Finish, Remark>;
 
 struct KeeperSettings {
   /// Time between two images while the job runs; none: only when asked.
@@ -122,6 +143,11 @@ struct KeeperSettings {
   /// So long before a window closes what is not done is given up, or as long as ending the
   /// processes takes by the forecast, if that is longer.
   Time reserve = std::chrono::milliseconds(300);
+  /// What comes before an image. Where a window closes it is begun as much earlier as it may take.
+  Preparation::Settings before_save{};
+  /// There is a command for after a restart from an image, and it takes at most so long; an image
+  /// that is due waits for its end.
+  std::optional<Time> after_restore{};
 };
 
 class Keeper {
@@ -129,7 +155,8 @@ class Keeper {
   /// Over: the keeper has nothing to do any more. Away: it waits for a window.
   enum class State : std::uint8_t { away, opening, launching, running, saving, stopping, over };
 
-  explicit Keeper(KeeperSettings settings) : settings_(settings) {}
+  explicit Keeper(KeeperSettings settings)
+      : settings_(settings), preparation_(settings.before_save) {}
 
   std::vector<KeeperAction> begin(Time now);
   std::vector<KeeperAction> step(Time now, const KeeperEvent& event);
@@ -164,6 +191,8 @@ class Keeper {
   void on(const WindowOpened& event);
   void on(const LeaveAsked& event);
   void on(const Forecast& event);
+  void on(const CommandEnded& event);
+  void on(const MomentSaid& event);
   void on(const Tick& event) { (void)event; }
 
   void open();
@@ -171,9 +200,15 @@ class Keeper {
   void dump(bool stop);
   /// Soon, unless that has been tried for long enough.
   bool try_again();
-  void dumped_to_stop(const Dumped& event);
+  void dumped_to_stop(const Dumped& event, const std::string& text);
   /// What is due by the clock, and what waited for the last dump to end.
   void look_at_the_clock();
+  bool is_image_due() const;
+  /// Whether nothing has to come before it any more.
+  bool is_prepared();
+  void end_preparation(bool failed);
+  /// For those who wait for it.
+  std::string text_of(const Dumped& event) const;
   void hand_back(bool saved, std::string why);
   void finish(End end, int status, std::string why);
   void answer(std::vector<Caller>& callers, bool ok, const std::string& text);
@@ -199,6 +234,13 @@ class Keeper {
   Time pause_{};
   int interrupts_ = 0;
   bool stop_wanted_ = false;
+  Preparation preparation_;
+  /// It is for the end of a window.
+  bool leaving_ = false;
+  /// What was wrong with its command.
+  std::string complaint_;
+  /// The command after a restart is waited for until then.
+  std::optional<Time> command_until_;
   /// Those who wait for the dump under way, and for the next one.
   std::vector<Caller> waiting_, next_;
 };

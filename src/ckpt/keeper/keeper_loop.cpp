@@ -220,6 +220,7 @@ void KeeperLoop::act(const Launch& launch) {
 }
 
 void KeeperLoop::act(const Dump& dump) {
+  at_good_moment_ = dump.at_good_moment;
   // Images that follow each other at once would fill the store; the last one waits for nothing.
   if (prune_is_due_ && !dump.stop) prune();
   // It may become complete and be told to have failed, where the job ends at that moment.
@@ -231,6 +232,31 @@ void KeeperLoop::act(const Dump& dump) {
   saving_->fail();
   if (draining_) draining_->pause(false);
   poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
+}
+
+// Its own output is kept beside criu's.
+void KeeperLoop::act(const RunCommand& run) {
+  const bool is_before = run.kind == CommandKind::before_save;
+  command_ = run.kind;
+  const Time within = is_before ? settings_.keeper.before_save.command.value_or(Time{})
+                                : settings_.keeper.after_restore.value_or(Time{});
+  const auto sent = place_->send(
+      {.kind = OrderKind::command,
+       .command = {"/bin/sh", "-c", is_before ? settings_.before_save : settings_.after_restore},
+       .working_directory = job_.working_directory,
+       .output = concat(directory_->log_path(), is_before ? "/before-save" : "/after-restore"),
+       .within_ms = static_cast<std::uint32_t>(within / std::chrono::milliseconds(1))});
+  if (!sent) poller_.post([this, why = sent.error().message] { tell(CommandEnded{false, why}); });
+}
+
+void KeeperLoop::act(const AskForMoment& ask) {
+  if (ask.wanted) {
+    const double most = to_seconds(settings_.keeper.before_save.moment.value_or(Time{}));
+    note(concat("an image waits for a good moment of the program, ", human_seconds(most),
+                " at most"));
+  }
+  // A place that has died says so itself.
+  (void)place_->send({.kind = OrderKind::want, .ok = ask.wanted, .failed = ask.failed});
 }
 
 Result<Done> KeeperLoop::save(const Dump& dump) {
@@ -321,6 +347,10 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::ended:
       if (!report.message.empty()) note(report.message);
       return tell(JobEnded{static_cast<int>(report.status)});
+    case ReportKind::good_moment:
+      return tell(MomentSaid{});
+    case ReportKind::command_ended:
+      return command_ended(report);
     default:
       return;  // Of one of several hosts, which Hosts has heard.
   }
@@ -340,7 +370,7 @@ void KeeperLoop::dumped(const Report& report) {
     return drain();
   }
   const SavedImage saved = saving_->end(report);
-  const std::string what = text_of(saved);
+  const std::string what = text_of(saved) + (at_good_moment_ ? ", at a good moment" : "");
   // What it has taught is looked at soon.
   looked_at_ = {};
   note("saved: " + what);
@@ -349,6 +379,12 @@ void KeeperLoop::dumped(const Report& report) {
   tell(Dumped{true, {}, what, false, saved});
   if (prune_is_due_ && !keeper_.dumping()) prune();
   drain();
+}
+
+void KeeperLoop::command_ended(const Report& report) {
+  const std::string option =
+      command_ == CommandKind::before_save ? "--before-save " : "--after-restore ";
+  tell(CommandEnded{report.ok, option + report.message});
 }
 
 // Not while one is made: what belongs to no image that is complete goes, too.

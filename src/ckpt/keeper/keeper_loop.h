@@ -41,6 +41,8 @@ struct RunSettings {
   std::shared_ptr<LocalImages> local;
   /// Their memory is compressed.
   bool compress = false;
+  /// Commands of the user's, for a shell: what the keeper's settings have a time for.
+  std::string before_save, after_restore;
   /// Only warnings and errors.
   bool quiet = false;
   /// Called on the keeper's thread once a second, and after whatever happens; it must not wait.
@@ -74,6 +76,8 @@ class KeeperLoop {
   void act(const OpenCapsule&);
   void act(const Launch& launch);
   void act(const Dump& dump);
+  void act(const RunCommand& run);
+  void act(const AskForMoment& ask);
   void act(const KillCapsule&);
   void act(const Answer& answer);
   void act(const HandedBack& back);
@@ -82,6 +86,7 @@ class KeeperLoop {
 
   void hear(const Report& report);
   void dumped(const Report& report);
+  void command_ended(const Report& report);
   void prune();
   Result<Done> save(const Dump& dump);
   void drain();
@@ -106,6 +111,9 @@ class KeeperLoop {
   KeeperHistory history_;
   std::optional<net::Poller::Timer> timer_, next_show_;
   std::optional<Finish> finish_;
+  CommandKind command_ = CommandKind::before_save;
+  /// Of the dump under way.
+  bool at_good_moment_ = false;
   /// There is an image more than is kept, maybe.
   bool prune_is_due_ = false;
   bool is_paused_ = false, gives_output_up_ = false;

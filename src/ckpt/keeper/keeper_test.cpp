@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 namespace piracema::ckpt {
 
 using std::chrono::milliseconds;
@@ -295,6 +297,143 @@ TEST_CASE("a dump that is not done in time is given up and the machine handed ba
   // The next window finds it ready to go on.
   job.tell(WindowOpened{seconds(300)}, seconds(200));
   CHECK(job.find<OpenCapsule>() != nullptr);
+}
+
+TEST_CASE("an image that is asked for waits for a good moment, and is made at it") {
+  Running job({.before_save = {.moment = seconds(30)}});
+  job.tell(SaveAsked{1}, seconds(1));
+  REQUIRE(job.find<AskForMoment>() != nullptr);
+  CHECK(job.find<AskForMoment>()->wanted);
+  CHECK(job.find<Dump>() == nullptr);
+  CHECK(job.keeper.wake() == seconds(31));
+  // Another one who asks has it as well.
+  job.tell(SaveAsked{2}, seconds(2));
+  CHECK(job.actions.empty());
+  job.tell(MomentSaid{}, seconds(3));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->at_good_moment);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(4));
+  CHECK_FALSE(job.find<AskForMoment>()->wanted);
+  CHECK_FALSE(job.find<AskForMoment>()->failed);
+  CHECK(job.find<Answer>()->caller == 1);
+  CHECK(std::count_if(job.actions.begin(), job.actions.end(),
+                      [](const auto& one) { return std::holds_alternative<Answer>(one); }) == 2);
+  // Nobody wants an image any more.
+  job.tell(MomentSaid{}, seconds(5));
+  CHECK(job.actions.empty());
+}
+
+TEST_CASE("a program that says nothing is saved when its time is over, which is said") {
+  Running job({.every = seconds(10), .before_save = {.moment = seconds(3)}});
+  job.tell(Tick{}, seconds(10));
+  CHECK(job.find<AskForMoment>() != nullptr);
+  CHECK(job.keeper.wake() == seconds(13));
+  job.tell(Tick{}, seconds(12));
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, seconds(13));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK_FALSE(job.find<Dump>()->at_good_moment);
+  CHECK(job.find<Remark>() != nullptr);
+}
+
+TEST_CASE("a good moment of an image that cannot be made ends with the last try") {
+  Running job({.before_save = {.moment = seconds(30)}});
+  job.tell(SaveAsked{1});
+  job.tell(MomentSaid{});
+  job.tell(Dumped{false, "a connection is being opened", {}, true}, milliseconds(5));
+  // Whoever said it is kept there for the next try, which waits for nothing.
+  CHECK(job.find<AskForMoment>() == nullptr);
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->at_good_moment);
+  job.tell(Dumped{false, "no room", {}});
+  REQUIRE(job.find<AskForMoment>() != nullptr);
+  CHECK(job.find<AskForMoment>()->failed);
+  CHECK_FALSE(job.find<Answer>()->ok);
+}
+
+TEST_CASE("the end of a window waits for a good moment ahead of the last one that will do") {
+  Running job(
+      {.windows = true, .reserve = milliseconds(500), .before_save = {.moment = seconds(5)}});
+  job.tell(Forecast{seconds(20)});
+  CHECK(job.keeper.wake() == milliseconds(74'500));
+  job.tell(Tick{}, milliseconds(74'500));
+  CHECK(job.find<AskForMoment>() != nullptr);
+  // It needs less time at its good moments, and that is no reason to go on until a bad one.
+  job.tell(Forecast{seconds(2)}, seconds(76));
+  CHECK(job.actions.empty());
+  job.tell(MomentSaid{}, seconds(77));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  job.tell(Dumped{true, {}, "image 1"}, seconds(78));
+  CHECK(job.find<HandedBack>()->saved);
+}
+
+TEST_CASE("a good moment is not waited for beyond what the forecast allows") {
+  Running job(
+      {.windows = true, .reserve = milliseconds(500), .before_save = {.moment = seconds(50)}});
+  job.tell(Forecast{seconds(20)});
+  job.tell(Tick{}, milliseconds(29'500));
+  CHECK(job.find<AskForMoment>() != nullptr);
+  job.tell(Forecast{seconds(40)}, seconds(30));
+  CHECK(job.keeper.wake() == milliseconds(59'500));
+  job.tell(Tick{}, milliseconds(59'500));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  CHECK_FALSE(job.find<Dump>()->at_good_moment);
+}
+
+TEST_CASE("a machine that is wanted back at once is not kept for a command or a good moment") {
+  Running job({.before_save = {.command = seconds(10), .moment = seconds(30)}});
+  job.tell(Forecast{seconds(3)});
+  job.tell(LeaveAsked{seconds(3)}, seconds(1));
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+  CHECK(job.find<RunCommand>() == nullptr);
+}
+
+TEST_CASE("a signal waits for no good moment, but for the command") {
+  Running job({.before_save = {.command = seconds(10), .moment = seconds(30)}});
+  job.tell(SaveAsked{1});
+  REQUIRE(job.find<RunCommand>() != nullptr);
+  CHECK(job.find<RunCommand>()->kind == CommandKind::before_save);
+  job.tell(CommandEnded{true, {}});
+  CHECK(job.find<AskForMoment>() != nullptr);
+  job.tell(Interrupted{});
+  REQUIRE(job.find<Dump>() != nullptr);
+  CHECK(job.find<Dump>()->stop);
+}
+
+TEST_CASE("a command that fails is said, and costs no image") {
+  Running job({.before_save = {.command = seconds(10)}});
+  job.tell(SaveAsked{1});
+  CHECK(job.find<Dump>() == nullptr);
+  job.tell(CommandEnded{false, "--before-save 'x' has ended with status 1"});
+  CHECK(job.find<Remark>()->text == "--before-save 'x' has ended with status 1");
+  REQUIRE(job.find<Dump>() != nullptr);
+  job.tell(Dumped{true, {}, "image 1"});
+  CHECK(job.find<Answer>()->ok);
+  CHECK(job.find<Answer>()->text == "image 1; --before-save 'x' has ended with status 1");
+  // The next one is another one's.
+  job.tell(SaveAsked{2});
+  job.tell(CommandEnded{true, {}});
+  job.tell(Dumped{true, {}, "image 2"});
+  CHECK(job.find<Answer>()->text == "image 2");
+}
+
+TEST_CASE("a command after a restart is run where there was an image, and the next image waits") {
+  const KeeperSettings settings{.after_restore = seconds(10)};
+  Running fresh(settings);
+  CHECK(fresh.find<RunCommand>() == nullptr);
+  Keeper keeper(settings);
+  keeper.begin(Time{});
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  const auto actions = keeper.step(Time{}, Launched{true, false, {}, false, 3});
+  REQUIRE(actions.size() == 1);
+  CHECK(std::get<RunCommand>(actions[0]).kind == CommandKind::after_restore);
+  CHECK(keeper.step(seconds(1), SaveAsked{1}).empty());
+  CHECK(*keeper.wake() > seconds(10));
+  CHECK(std::holds_alternative<Dump>(keeper.step(seconds(2), CommandEnded{true, {}})[0]));
 }
 
 }  // namespace piracema::ckpt

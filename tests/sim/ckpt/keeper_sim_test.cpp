@@ -16,11 +16,11 @@ using std::chrono::seconds;
 namespace {
 
 /// A machine that is lent for some time again and again, a store that is slow, fails and hangs,
-/// users who ask for things, and a job that has so much to do.
+/// users who ask for things, and a job that has so much to do. It may say when an image does least
+/// harm, and stands still then until it is let go on; and users may have commands run.
 class World {
  public:
-  World(std::uint64_t seed, Time work)
-      : scheduler_(seed), work_(work), keeper_({.every = every(), .windows = true}) {}
+  World(std::uint64_t seed, Time work) : scheduler_(seed), work_(work), keeper_(draw()) {}
 
   void run(Time limit) {
     handle(keeper_.begin(scheduler_.now()));
@@ -35,11 +35,20 @@ class World {
   int windows() const { return windows_; }
   int saved() const { return saved_; }
   int shed() const { return shed_; }
+  int said() const { return said_; }
+  int at_good_moments() const { return at_good_moments_; }
 
  private:
-  std::optional<Time> every() {
+  std::optional<Time> maybe(Time least, Time most) {
     if (scheduler_.random().chance(0.5)) return std::nullopt;
-    return scheduler_.between(seconds(2), seconds(60));
+    return scheduler_.between(least, most);
+  }
+  KeeperSettings draw() {
+    return {.every = maybe(seconds(2), seconds(60)),
+            .windows = true,
+            .before_save = {.command = command_within_ = maybe(milliseconds(10), seconds(10)),
+                            .moment = maybe(milliseconds(10), seconds(30))},
+            .after_restore = restored_within_ = maybe(milliseconds(10), seconds(10))};
   }
 
   void tell(const KeeperEvent& event) {
@@ -99,11 +108,12 @@ class World {
         auto image = images_.rbegin();
         std::advance(image, launch.attempt);
         done_ = image == images_.rend() ? Time{} : image->second;
-        running_since_ = scheduler_.now();
-        running_ = true;
+        go_on();
         from_capsule(work_ - done_, [this] { end_job(); });
       }
-      tell(Launched{ok, !ok, "a bad image"});
+      const auto image =
+          launch.attempt < images_.size() ? std::optional(std::uint64_t{1}) : std::nullopt;
+      tell(Launched{ok, !ok, "a bad image", false, image});
     });
   }
   void end_job() {
@@ -113,28 +123,70 @@ class World {
     }
     tell(JobEnded{3});
   }
+  void go_on() {
+    running_ = true;
+    running_since_ = scheduler_.now();
+  }
+  void stand_still() {
+    done_ = progress();
+    running_ = false;
+  }
   Time progress() const { return running_ ? done_ + (scheduler_.now() - running_since_) : done_; }
 
   void act(const Dump& dump) {
     CHECK_FALSE(dumping_);
+    CHECK(dump.at_good_moment == waits_);
+    at_good_moments_ += dump.at_good_moment ? 1 : 0;
     dumping_ = true;
-    done_ = progress();
-    running_ = false;
+    has_command_ = false;
+    stand_still();
     if (scheduler_.random().chance(0.03)) return;  // The store hangs.
     from_capsule(scheduler_.between(milliseconds(10), seconds(6)), [this, dump] {
       dumping_ = false;
       const bool ok = scheduler_.random().chance(0.85);
       if (ok) images_[++image_] = done_;
-      if (!ok || !dump.stop) {
-        running_ = true;
-        running_since_ = scheduler_.now();
-      }
+      // A capsule lets whoever waits go on with an image, and keeps him for another try without
+      // one.
+      if (ok) wanted_ = waits_ = false;
+      if ((!ok || !dump.stop) && !waits_) go_on();
       tell(Dumped{ok, "no room", "image"});
     });
   }
   void act(const KillCapsule&) {
     CHECK(alive_);
-    alive_ = running_ = dumping_ = false;
+    alive_ = running_ = dumping_ = wanted_ = waits_ = has_command_ = false;
+  }
+  void act(const RunCommand& run) {
+    CHECK(alive_);
+    CHECK_FALSE(has_command_);
+    has_command_ = true;
+    const auto most = run.kind == CommandKind::before_save ? command_within_ : restored_within_;
+    REQUIRE(most);
+    const std::uint64_t command = ++commands_;
+    from_capsule(scheduler_.between(milliseconds(1), *most + milliseconds(500)), [this, command] {
+      if (command != commands_ || !has_command_) return;
+      has_command_ = false;
+      tell(CommandEnded{scheduler_.random().chance(0.8), "it failed"});
+    });
+  }
+  // Some say it soon, and others never.
+  void act(const AskForMoment& ask) {
+    CHECK(alive_);
+    if (!ask.wanted) {
+      if (waits_) go_on();
+      wanted_ = waits_ = false;
+      return;
+    }
+    CHECK_FALSE(wanted_);
+    wanted_ = true;
+    const std::uint64_t question = ++questions_;
+    from_capsule(scheduler_.between(milliseconds(10), seconds(60)), [this, question] {
+      if (question != questions_ || !wanted_ || dumping_ || !running_) return;
+      stand_still();
+      waits_ = true;
+      said_ += 1;
+      tell(MomentSaid{});
+    });
   }
   void act(const Answer&) { answered_ += 1; }
   void act(const HandedBack& back) {
@@ -146,13 +198,18 @@ class World {
 
   Scheduler scheduler_;
   const Time work_;
+  std::optional<Time> command_within_, restored_within_;
   Keeper keeper_;
   Time closes_{}, running_since_{}, done_{};
   bool alive_ = false, running_ = false, dumping_ = false;
-  std::uint64_t life_ = 0, turns_ = 0;
+  /// An image waits for a good moment; the job has said that it is one, and waits for the answer.
+  bool wanted_ = false, waits_ = false;
+  bool has_command_ = false;
+  std::uint64_t life_ = 0, turns_ = 0, commands_ = 0, questions_ = 0;
   /// Complete images: how far the job was.
   std::map<int, Time> images_;
   int image_ = 0, asked_ = 0, answered_ = 0, windows_ = 0, saved_ = 0, shed_ = 0;
+  int said_ = 0, at_good_moments_ = 0;
   std::optional<Finish> finish_;
 };
 
@@ -161,7 +218,7 @@ class World {
 TEST_CASE(
     "whatever store and users do, machines are handed back in time and the job ends with its own "
     "result") {
-  int windows = 0, saved = 0, shed = 0;
+  int windows = 0, saved = 0, shed = 0, said = 0, at_good_moments = 0;
   for (const auto seed : seeds(1'000)) {
     World world(seed, seconds(300));
     world.run(std::chrono::hours(100));
@@ -172,10 +229,15 @@ TEST_CASE(
     windows += world.windows();
     saved += world.saved();
     shed += world.shed();
+    said += world.said();
+    at_good_moments += world.at_good_moments();
   }
   // Both ways out of a window were gone.
   CHECK(saved > windows / 10);
   CHECK(shed > windows / 100);
+  // Nobody says it in vain, but where his machine is handed back at that moment.
+  CHECK(said > windows / 10);
+  CHECK(at_good_moments >= said);
 }
 
 }  // namespace piracema::sim
