@@ -52,11 +52,11 @@ exec {criu} "$@"
 class Job:
     """A `piracema ckpt run` or `resume` that runs; its standard output is read line by line."""
 
-    def __init__(self, *words, cwd, hold, **environment):
+    def __init__(self, *words, cwd, hold, before=(), **environment):
         self.hold = hold
         self.log = tempfile.NamedTemporaryFile("w+", dir=cwd, prefix="log-")
         self.process = subprocess.Popen(
-            [PIRACEMA, "ckpt", *map(str, words)], cwd=cwd, env={**os.environ, **environment},
+            [*before, PIRACEMA, "ckpt", *map(str, words)], cwd=cwd, env={**os.environ, **environment},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.lines = []
 
@@ -97,6 +97,9 @@ def remove(path):
 
 
 class CkptTest(unittest.TestCase):
+    # Words before a command that takes its time: where it is run.
+    before = ()
+
     def setUp(self):
         # Not in /tmp: that may be memory, and the program's temporary files are elsewhere anyway.
         self.path = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp", prefix="piracema-ckpt-"))
@@ -106,7 +109,7 @@ class CkptTest(unittest.TestCase):
         os.mkfifo(self.hold)
 
     def start(self, *words, **environment):
-        job = Job(*words, cwd=self.path, hold=self.hold, **environment)
+        job = Job(*words, cwd=self.path, hold=self.hold, before=self.before, **environment)
         self.addCleanup(job.log.close)
         self.addCleanup(job.kill)
         return job

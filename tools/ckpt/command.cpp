@@ -92,6 +92,14 @@ void CkptCommand::add_running(CLI::App& app) {
   add_log_options(app);
 }
 
+void CkptCommand::add_partner(CLI::App& app) {
+  app.add_option(
+      "--partner", partner_,
+      "HOST:DIR, a directory on a disk of another host's own: it has\na copy of what "
+      "--local has and --dir has not yet, in case\nthis host is lost; default: as before; "
+      "none: no copy");
+}
+
 void CkptCommand::add_windows(CLI::App& app) {
   app.add_option("--until", windows_.until, "The machine is lent until then: 06:00");
   app.add_option("--for", windows_.during,
@@ -114,9 +122,11 @@ CkptCommand::CkptCommand(CLI::App& app) {
   ckpt_->footer(footer);
   run_ = add("run", "Run a program so that it can be saved: -- PROGRAM ARGS...", footer);
   add_running(*run_);
+  add_partner(*run_);
   add_http_options(*run_, "the job", http_, http_token_);
   resume_ = add("resume", "Go on from the newest good image", footer);
   add_running(*resume_);
+  add_partner(*resume_);
   add_http_options(*resume_, "the job", http_, http_token_);
   resume_->add_flag("--failed", failed_,
                     "Also if the program has ended with another status than 0:\n"
@@ -128,6 +138,7 @@ CkptCommand::CkptCommand(CLI::App& app) {
   window_ = add("window", "Run while the machine is lent; hand it back in time: -- PROGRAM ARGS...",
                 footer);
   add_running(*window_);
+  add_partner(*window_);
   add_http_options(*window_, "the job", http_, http_token_);
   add_windows(*window_);
   sbatch_ = add("sbatch",
@@ -216,9 +227,23 @@ Result<RunSettings> CkptCommand::settings() const {
 Result<Done> CkptCommand::apply_places(JobDirectory& directory, JobFile& job,
                                        RunSettings& settings) const {
   const bool several = !hosts_.empty() || !job.hosts.empty();
+  const bool has_local = local_.empty() ? !job.local.empty() : local_ != "none";
+  if (!has_local && !partner_.empty() && partner_ != "none")
+    return Error{Errc::usage, "--partner: want --local as well"};
   if (auto applied = apply_local(local_, several, directory, job, settings); !applied)
     return applied;
+  if (auto applied = apply_partner(partner_, rsh_, directory, job, settings); !applied)
+    return applied;
   return apply_hosts(hosts_, rsh_, criu_, directory, job, settings);
+}
+
+// Before anything else is made of the images that there are.
+Result<Done> CkptCommand::bring(JobDirectory& directory, const JobFile& job) const {
+  const auto brought = bring_from_partner(job, directory, rsh_);
+  if (!brought) return brought.error();
+  if (*brought)
+    log(Level::info, concat("image ", **brought, " was with the partner, and is in the store now"));
+  return Done{};
 }
 
 int CkptCommand::start() {
@@ -252,6 +277,7 @@ int CkptCommand::resume() {
     log(Level::info, concat("the job has ended already, with status ", *job->ended, hint));
     return *job->ended;
   }
+  if (auto brought = bring(**directory, *job); !brought) return fail_ckpt(brought.error());
   const auto images = ImageStore(**directory).list();
   if (!images) return fail_ckpt(images.error());
   const auto good = good_images_of(**directory, *job);
@@ -296,6 +322,7 @@ int CkptCommand::go_on(RunSettings settings, std::unique_ptr<KeeperPage> page) {
   if (is_new) job = new_job(**directory, program_);
   if (!job) return fail_ckpt(job.error());
   if (job->ended) return *job->ended;
+  if (auto brought = bring(**directory, *job); !brought) return fail_ckpt(brought.error());
   if (auto applied = apply_places(**directory, *job, settings); !applied)
     return fail_ckpt(applied.error());
   return keep_job(*std::move(directory), *std::move(job), std::move(settings), std::move(page));

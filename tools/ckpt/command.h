@@ -32,6 +32,7 @@ class CkptCommand {
   CLI::App* add(const std::string& name, const std::string& help, const std::string& footer);
   void add_running(CLI::App& app);
   void add_windows(CLI::App& app);
+  void add_partner(CLI::App& app);
 
   int start();
   int resume();
@@ -41,6 +42,7 @@ class CkptCommand {
   int submit_to_slurm() const;
   Result<Done> apply_places(ckpt::JobDirectory& directory, ckpt::JobFile& job,
                             ckpt::RunSettings& settings) const;
+  Result<Done> bring(ckpt::JobDirectory& directory, const ckpt::JobFile& job) const;
   int go_on(ckpt::RunSettings settings, std::unique_ptr<KeeperPage> page);
   /// Null if none is wanted.
   Result<std::unique_ptr<KeeperPage>> open_page() const;
@@ -52,7 +54,7 @@ class CkptCommand {
            *doctor_ = nullptr, *window_ = nullptr, *sbatch_ = nullptr, *slurm_ = nullptr,
            *plan_ = nullptr;
   std::unique_ptr<CkptDaemon> daemon_;
-  std::string directory_, criu_, every_, hosts_, rsh_, local_, http_, http_token_;
+  std::string directory_, criu_, every_, hosts_, rsh_, local_, partner_, http_, http_token_;
   PreparationOptions preparation_;
   std::vector<std::string> program_;
   WindowOptions windows_;

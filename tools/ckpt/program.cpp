@@ -22,6 +22,8 @@
 #include "ckpt/hosts/job_program.h"
 #include "ckpt/image/image_copy.h"
 #include "ckpt/image/local_images.h"
+#include "ckpt/image/partner_images.h"
+#include "ckpt/image/partner_link.h"
 #include "ckpt/keeper/draining.h"
 #include "tools/arguments.h"
 
@@ -70,6 +72,8 @@ std::optional<int> run_ckpt_part(int argc, char** argv) {
   if (part == "agent") return HostAgent(this_program()).run();
   if (part == "door") return run_door();
   if (part == "copy") return run_copy({argv + 3, argv + argc});
+  if (part == "send") return run_send({argv + 3, argv + argc});
+  if (part == "partner") return run_partner({argv + 3, argv + argc});
   if (part == "rsh") return run_rsh({argv + 3, argv + argc});
   return std::nullopt;
 }
@@ -128,6 +132,23 @@ Result<Done> apply_local(const std::string& local, bool several, JobDirectory& d
       log(Level::warning, concat("--local: ", opened.error().message,
                                  ": images are written straight to the store"));
     }
+  }
+  return directory.write(job);
+}
+
+Result<Done> apply_partner(const std::string& partner, const std::string& rsh,
+                           JobDirectory& directory, JobFile& job, RunSettings& settings) {
+  std::string wanted = partner.empty() ? job.partner : partner == "none" ? "" : partner;
+  // There is nothing that would be on this node alone.
+  if (!settings.local) wanted.clear();
+  if (wanted.empty() && job.partner.empty()) return Done{};
+  job.partner = wanted;
+  if (!wanted.empty()) {
+    auto place = parse_partner(wanted);
+    if (!place) return Error{place.error().code, "--partner: " + place.error().message};
+    if (auto copied = copy_job_program(directory, settings.place.program); !copied) return copied;
+    settings.partner = *std::move(place);
+    settings.rsh = rsh;
   }
   return directory.write(job);
 }

@@ -15,8 +15,9 @@
 namespace piracema::tools {
 
 /// What this program is besides, which nobody calls by hand: for jobs of several hosts `ckpt
-/// agent`, `ckpt door` and `ckpt rsh`, and `ckpt copy` for images that go from a node's disk to the
-/// store. The exit code; none if the words are others.
+/// agent`, `ckpt door` and `ckpt rsh`, and for images that go from a node's disk to the store or to
+/// the node's partner `ckpt copy`, `ckpt send` and `ckpt partner`. The exit code; none if the words
+/// are others.
 std::optional<int> run_ckpt_part(int argc, char** argv);
 
 /// Puts the hosts of a job ("a,b"; empty: those that it had) into job and settings, and this
@@ -30,6 +31,14 @@ Result<Done> apply_hosts(const std::string& hosts, const std::string& rsh, const
 /// goes to the store before. Errc::usage, Errc::io if that cannot be.
 Result<Done> apply_local(const std::string& local, bool several, ckpt::JobDirectory& directory,
                          ckpt::JobFile& job, ckpt::RunSettings& settings);
+
+/// Puts the partner whose disk has a copy of what lies on this node's alone into job and settings,
+/// and this program into the job's directory: `partner`, or the one that the job had if that is
+/// empty; "none": none. After `apply_local`; nothing without a disk of this node's own.
+/// Errc::usage, Errc::config, Errc::io.
+Result<Done> apply_partner(const std::string& partner, const std::string& rsh,
+                           ckpt::JobDirectory& directory, ckpt::JobFile& job,
+                           ckpt::RunSettings& settings);
 
 /// Numbers of the images that the job can go on from, in the store or on this node, oldest first.
 Result<std::vector<ckpt::ImageId>> good_images_of(ckpt::JobDirectory& directory,

@@ -5,26 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 #include "ckpt/capsule/criu_run.h"
-#include "os/helper.h"
-#include "store/disk/files.h"
+#include "ckpt/image/last_line.h"
 
 namespace piracema::ckpt {
-
-namespace {
-
-constexpr std::uint64_t output_bytes_max = 64 << 10;
-
-std::string end_of_output(const std::string& file) {
-  const auto text = store::read_file(file, output_bytes_max);
-  if (!text) return {};
-  return last_line(std::string(reinterpret_cast<const char*>(text->data()), text->size()));
-}
-
-}  // namespace
 
 Result<Done> UserCommand::begin(const Order& order, pid_t job) {
   kill();
@@ -61,7 +47,7 @@ std::string UserCommand::ended(int wait_status) {
   pid_ = 0;
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0) return {};
   const std::string name = concat("'", order_.command.back(), "'");
-  const std::string said = end_of_output(order_.output);
+  const std::string said = last_line_of(order_.output);
   const std::string how =
       is_late_ ? concat(" had not ended after ", human_seconds(order_.within_ms / 1e3),
                         ", and was killed")

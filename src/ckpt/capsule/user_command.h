@@ -18,7 +18,6 @@ class UserCommand {
   /// Of an order of kind `command`; `job` is the job's first process, which the command learns. It
   /// is our child. Errc::config if it cannot be run.
   Result<Done> begin(const Order& order, pid_t job);
-  bool is_running() const { return pid_ != 0; }
   /// 0: none runs.
   pid_t pid() const { return pid_; }
   /// In so many milliseconds it is killed; -1: none runs.

@@ -56,6 +56,13 @@ std::vector<ImageId> good_images(const std::vector<ImageStore::Listed>& all) {
   return good;
 }
 
+Result<ImageId> newest_image(ImageStore& store) {
+  const auto all = store.list();
+  if (!all) return all.error();
+  const auto good = good_images(*all);
+  return good.empty() ? ImageId{0} : good.back();
+}
+
 Result<std::vector<ImageId>> ImageStore::numbers() {
   const auto names = places_.manifests().list();
   if (!names) return names.error();

@@ -92,6 +92,9 @@ class ImageStore {
 /// Those whose manifest is good, oldest first.
 std::vector<ImageId> good_images(const std::vector<ImageStore::Listed>& all);
 
+/// The newest of those; 0 if there is none. Errc::io.
+Result<ImageId> newest_image(ImageStore& store);
+
 /// Which images `prune` drops, from those that have a manifest, oldest first. Pure.
 std::vector<ImageId> images_to_drop(const std::vector<std::pair<ImageId, bool>>& good_by_image,
                                     std::size_t keep);

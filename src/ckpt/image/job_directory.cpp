@@ -86,6 +86,10 @@ std::string JobDirectory::parts_path(ImageId image) const {
   return concat(path_, "/images/", std::string_view(name));
 }
 
+std::string JobDirectory::manifest_path(ImageId image) const {
+  return concat(path_, "/images/", ImageStore::manifest_name(image));
+}
+
 Result<JobFile> JobDirectory::read() const {
   const std::string path = concat(path_, "/", std::string_view(job_name));
   const auto text = store::read_file(path, document_bytes_max);
@@ -108,6 +112,7 @@ Result<JobFile> JobDirectory::read() const {
       job.local = unescape(text_in(content, "local"));
       job.local_mark = text_in(content, "local_mark");
     }
+    if (content.contains("partner")) job.partner = unescape(text_in(content, "partner"));
     if (content.contains("doubted")) {
       for (const auto& image : content["doubted"]) job.doubted.push_back(image.get<ImageId>());
     }
@@ -131,6 +136,7 @@ Result<Done> JobDirectory::write(const JobFile& job) {
     content["local"] = escape(job.local);
     content["local_mark"] = job.local_mark;
   }
+  if (!job.partner.empty()) content["partner"] = escape(job.partner);
   const std::string text = seal(job_format, content);
   const Bytes piece = as_bytes(text);
   const std::string path = concat(path_, "/", std::string_view(job_name));

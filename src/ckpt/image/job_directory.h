@@ -32,6 +32,8 @@ struct JobFile {
   /// Where its images lie first (local_images.h), and the mark of the place whose images are of its
   /// past; both empty: in its own directory.
   std::string local, local_mark;
+  /// Where a copy of what lies there alone is kept: "HOST:DIR" (partner_images.h); empty: nowhere.
+  std::string partner;
 };
 
 /// The directory of a job: docs/formats/checkpoint_image.md. Locked for this process alone.
@@ -51,6 +53,7 @@ class JobDirectory final : public ImagePlaces {
   /// Where helpers write what they do; made.
   std::string log_path() const { return path_ + "/log"; }
   std::string parts_path(ImageId image) const;
+  std::string manifest_path(ImageId image) const;
 
   /// Errc::not_found before the first `write`.
   Result<JobFile> read() const;

@@ -26,7 +26,10 @@ TEST_CASE("what a job is, is read as it was written") {
                        .host_name = "h",
                        .hosts = {"one", "two"},
                        .ended = 9,
-                       .doubted = {3, 4}})
+                       .doubted = {3, 4},
+                       .local = "/scratch/%",
+                       .local_mark = "0123",
+                       .partner = "n2:/scratch"})
               .ok());
   const auto job = (*directory)->read();
   REQUIRE(job.ok());
@@ -35,6 +38,9 @@ TEST_CASE("what a job is, is read as it was written") {
   CHECK(job->hosts == std::vector<std::string>{"one", "two"});
   CHECK(job->ended == 9);
   CHECK(job->doubted == std::vector<ImageId>{3, 4});
+  CHECK(job->local == "/scratch/%");
+  CHECK(job->local_mark == "0123");
+  CHECK(job->partner == "n2:/scratch");
 }
 
 TEST_CASE("however many read an image at once, the first part that is damaged is named") {

@@ -2,37 +2,23 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 #include <string_view>
 
 #include "base/hex.h"
 #include "base/text.h"
-#include "store/disk/files.h"
+#include "ckpt/image/place_mark.h"
 
 namespace piracema::ckpt {
 
 namespace {
 
-constexpr std::size_t mark_bytes_max = 64;
-
 std::string place_of(const std::string& directory, std::uint64_t job) {
   return concat(directory, "/", store::to_hex(job));
 }
 
-std::string mark_path(const std::string& place) { return place + "/mark"; }
+}  // namespace
 
-std::string mark_of(const std::string& place) {
-  const auto text = store::read_file(mark_path(place), mark_bytes_max);
-  if (!text) return {};
-  return std::string(reinterpret_cast<const char*>(text->data()), text->size());
-}
-
-std::string draw_mark() {
-  std::random_device device;
-  return store::to_hex((std::uint64_t{device()} << 32) | device());
-}
-
-std::vector<Manifest> whole_of(ImageStore& images, std::uint64_t job) {
+std::vector<Manifest> whole_images(ImageStore& images, std::uint64_t job) {
   std::vector<Manifest> whole;
   const auto all = images.list();
   if (!all) return whole;
@@ -41,8 +27,6 @@ std::vector<Manifest> whole_of(ImageStore& images, std::uint64_t job) {
   }
   return whole;
 }
-
-}  // namespace
 
 Result<std::unique_ptr<LocalImages>> LocalImages::open(const std::string& directory,
                                                        const JobFile& before, JobFile& job) {
@@ -58,16 +42,14 @@ Result<std::unique_ptr<LocalImages>> LocalImages::open(const std::string& direct
     // They are gone before the job says that this is its place.
     if (auto cleared = local->images_.clear(); !cleared) return cleared.error();
     mark = draw_mark();
-    const Bytes piece = as_bytes(mark);
-    if (auto done = store::replace_file(mark_path(path), {&piece, 1}); !done) return done.error();
-    if (auto synced = store::sync_directory(path); !synced) return synced.error();
+    if (auto done = write_mark(path, mark); !done) return done.error();
   }
   job.local = directory;
   job.local_mark = mark;
   return local;
 }
 
-std::vector<Manifest> LocalImages::whole() const { return whole_of(images_, job_); }
+std::vector<Manifest> LocalImages::whole() const { return whole_images(images_, job_); }
 
 void LocalImages::remove() {
   // Manifests first: what is interrupted leaves nothing that looks whole.
@@ -85,7 +67,7 @@ std::vector<Manifest> look_at_local_images(const JobFile& job) {
   auto directory = JobDirectory::look(path);
   if (!directory) return {};
   ImageStore images(**directory);
-  return whole_of(images, job.id);
+  return whole_images(images, job.id);
 }
 
 void drop_local_images(const JobFile& job) {
@@ -101,10 +83,10 @@ std::optional<ImageId> image_to_copy(const std::vector<ImageId>& local, ImageId 
 }
 
 std::vector<ImageId> local_images_to_drop(const std::vector<ImageId>& local,
-                                          std::optional<ImageId> copied) {
+                                          const std::vector<ImageId>& copied) {
   std::vector<ImageId> drop;
   for (std::size_t i = 0; i + 1 < local.size(); ++i) {
-    if (local[i] != copied) drop.push_back(local[i]);
+    if (std::ranges::find(copied, local[i]) == copied.end()) drop.push_back(local[i]);
   }
   return drop;
 }

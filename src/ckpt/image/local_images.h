@@ -38,6 +38,9 @@ class LocalImages {
   const std::uint64_t job_;
 };
 
+/// The images of the job among those of a place, oldest first; none where it cannot be read.
+std::vector<Manifest> whole_images(ImageStore& images, std::uint64_t job);
+
 /// The directory of the job's images on a node; there may be none.
 std::string local_place(const JobFile& job);
 /// The whole images of the job that lie on this node, for those that look only: none where they are
@@ -51,10 +54,11 @@ void drop_local_images(const JobFile& job);
 
 /// Which one is copied to the store next: the newest, if the store has none as new.
 std::optional<ImageId> image_to_copy(const std::vector<ImageId>& local, ImageId newest_in_store);
-/// Which ones go from the node when the newest is complete: all others but the one that is being
-/// copied. So two whole ones lie there at most, and the one that is being made.
+/// Which ones go from the node when the newest is complete: all others but those that are being
+/// copied. So two whole ones lie there at most, or three with a partner, and the one that is being
+/// made.
 std::vector<ImageId> local_images_to_drop(const std::vector<ImageId>& local,
-                                          std::optional<ImageId> copied);
+                                          const std::vector<ImageId>& copied);
 
 /// Where an image is written first. One that the job survives: to the node's disk. One that it does
 /// not survive: to the store, as there is nobody whom a longer write keeps waiting; unless the

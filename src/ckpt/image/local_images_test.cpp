@@ -39,12 +39,13 @@ TEST_CASE("the newest image is copied, unless the store has one that is as new")
   CHECK(image_to_copy({4, 5}, 6) == std::nullopt);
 }
 
-TEST_CASE("the newest image stays on the node, and the one that is being copied") {
-  CHECK(local_images_to_drop({}, std::nullopt) == List{});
-  CHECK(local_images_to_drop({5}, std::nullopt) == List{});
-  CHECK(local_images_to_drop({3, 4, 5}, std::nullopt) == List{3, 4});
-  CHECK(local_images_to_drop({3, 4, 5}, 3) == List{4});
-  CHECK(local_images_to_drop({3, 4, 5}, 5) == List{3, 4});
+TEST_CASE("the newest image stays on the node, and those that are being copied") {
+  CHECK(local_images_to_drop({}, {}) == List{});
+  CHECK(local_images_to_drop({5}, {}) == List{});
+  CHECK(local_images_to_drop({3, 4, 5}, {}) == List{3, 4});
+  CHECK(local_images_to_drop({3, 4, 5}, {3}) == List{4});
+  CHECK(local_images_to_drop({3, 4, 5}, {5}) == List{3, 4});
+  CHECK(local_images_to_drop({3, 4, 5}, {3, 4}) == List{});
 }
 
 TEST_CASE("an image that ends the job goes to the store, unless its window would be missed") {

@@ -1,50 +1,15 @@
 #include "ckpt/keeper/draining.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/epoll.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/log.h"
-#include "base/retry.h"
 #include "base/text.h"
 #include "ckpt/image/image_copy.h"
-#include "os/helper.h"
-#include "store/disk/files.h"
 
 namespace piracema::ckpt {
 
 namespace {
-
-// A store that is full or gone is asked again, less and less often.
-constexpr Time wait_least = std::chrono::seconds(1);
-constexpr Time wait_most = std::chrono::minutes(2);
-
-constexpr int end_wait_ms = 200;
-
-constexpr std::uint64_t output_bytes_max = 64 << 10;
-
-std::string manifest_path(const JobDirectory& directory, ImageId image) {
-  return concat(directory.path(), "/images/", ImageStore::manifest_name(image));
-}
-
-Result<Done> adopt_in(JobDirectory& store, const Manifest& manifest) {
-  if (auto adopted = store.adopt_parts(manifest.image); !adopted) return adopted;
-  auto published = ImageStore(store).adopt(manifest);
-  if (!published) return published.error();
-  return Done{};
-}
-
-Result<ImageId> newest_in(JobDirectory& store) {
-  const auto all = ImageStore(store).list();
-  if (!all) return all.error();
-  const auto good = good_images(*all);
-  return good.empty() ? ImageId{0} : good.back();
-}
 
 std::vector<ImageId> numbers_of(const std::vector<Manifest>& manifests) {
   std::vector<ImageId> numbers;
@@ -56,17 +21,20 @@ std::vector<ImageId> numbers_of(const std::vector<Manifest>& manifests) {
 
 Draining::Draining(net::Poller& poller, std::string program, LocalImages& local,
                    JobDirectory& store, Calls calls)
-    : poller_(poller),
-      program_(std::move(program)),
+    : program_(std::move(program)),
       local_(local),
       store_(store),
-      calls_(std::move(calls)) {
+      calls_(std::move(calls)),
+      process_(poller, local.directory().log_path() + "/copy", [this] { look(); }) {
   (void)store_.remove_copies();
 }
 
 std::vector<ImageId> Draining::local() const { return numbers_of(local_.whole()); }
 
-Result<ImageId> Draining::newest_in_store() const { return newest_in(store_); }
+Result<ImageId> Draining::newest_in_store() const {
+  ImageStore images(store_);
+  return newest_image(images);
+}
 
 std::optional<ImageId> Draining::waiting() const {
   const auto newest = newest_in_store();
@@ -79,7 +47,7 @@ void Draining::look() {
   if (!newest) return;
   // What is older than what the store has is of no use any more.
   if (copy_ && copy_->manifest.image <= *newest) end_copy();
-  if (copy_ || again_ || is_paused_) return;
+  if (!process_.may_begin() || is_paused_) return;
   const std::vector<Manifest> whole = local_.whole();
   const auto image = image_to_copy(numbers_of(whole), *newest);
   if (!image) return;
@@ -88,8 +56,10 @@ void Draining::look() {
 }
 
 void Draining::drop_older() {
-  const auto copied = copy_ ? std::optional(copy_->manifest.image) : std::nullopt;
-  for (const ImageId image : local_images_to_drop(local(), copied)) {
+  std::vector<ImageId> in_use;
+  if (copy_) in_use.push_back(copy_->manifest.image);
+  if (const auto other = calls_.in_use_elsewhere()) in_use.push_back(*other);
+  for (const ImageId image : local_images_to_drop(local(), in_use)) {
     if (auto dropped = local_.images().drop(image); !dropped)
       log(Level::warning, dropped.error().message);
   }
@@ -100,87 +70,58 @@ Result<Done> Draining::begin(const Manifest& manifest) {
   if (auto removed = store_.remove_copies(); !removed) return removed;
   const auto place = store_.make_copy_place(manifest.image);
   if (!place) return place.error();
-  const std::string from = local_.directory().parts_path(manifest.image);
-  ::unlink(output().c_str());
-  auto process =
-      start_own_process({.words = copy_command(program_, from, *place,
-                                               manifest_path(local_.directory(), manifest.image)),
-                         .working_directory = "/",
-                         .output = output(),
-                         .errors = output()});
-  if (!process) return process.error();
-  copy_ = Copy{manifest, *std::move(process), now()};
-  poller_.watch(copy_->process.handle.get(), EPOLLIN, [this](std::uint32_t) { ended(); });
+  const JobDirectory& from = local_.directory();
+  const auto words = copy_command(program_, from.parts_path(manifest.image), *place,
+                                  from.manifest_path(manifest.image));
+  if (auto begun = process_.begin(words, [this](const Result<Done>& done) { ended(done); });
+      !begun) {
+    return begun;
+  }
+  copy_ = Copy{manifest, now()};
   return Done{};
 }
 
-std::string Draining::output() const { return local_.directory().log_path() + "/copy"; }
-
-void Draining::ended() {
-  poller_.forget(copy_->process.handle.get());
+void Draining::ended(const Result<Done>& done) {
   const Copy copy = *std::exchange(copy_, std::nullopt);
-  int status = 0;
-  (void)retry([&] { return ::waitpid(copy.process.pid, &status, 0); });
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    const auto text = store::read_file(output(), output_bytes_max);
-    const std::string why =
-        text ? last_line(std::string(reinterpret_cast<const char*>(text->data()), text->size()))
-             : "";
-    (void)store_.remove_copies();
-    return failed(copy.manifest.image, why.empty() ? "its copying was ended" : why);
-  }
-  if (auto adopted = adopt_in(store_, copy.manifest); !adopted) {
+  const auto adopted = done ? adopt_copy(store_, copy.manifest) : done;
+  if (!adopted) {
     (void)store_.remove_copies();
     return failed(copy.manifest.image, adopted.error().message);
   }
-  wait_ = {};
-  said_.clear();
+  process_.succeeded();
   calls_.drained(copy.manifest.image, now() - copy.began);
   look();
 }
 
 // The job goes on, and so does the next one on this node from here.
 void Draining::failed(ImageId image, const std::string& why) {
-  if (why != said_) {
+  if (process_.failed(why)) {
     log(Level::warning,
-        concat("image ", image, " is on this node's disk alone, and is tried again: ", why));
+        concat("image ", image, " is not in the store yet, and is tried again: ", why));
   }
-  said_ = why;
-  wait_ = std::clamp(2 * wait_, wait_least, wait_most);
-  again_ = poller_.at(now() + wait_, [this] {
-    again_.reset();
-    look();
-  });
 }
 
 void Draining::pause(bool still) {
   is_paused_ = still;
-  if (copy_) ::kill(copy_->process.pid, still ? SIGSTOP : SIGCONT);
+  process_.hold(still);
 }
 
+// What a copier that has not ended yet has written goes with the next copy.
 void Draining::end_copy() {
   if (!copy_) return;
-  poller_.forget(copy_->process.handle.get());
-  ::kill(copy_->process.pid, SIGKILL);
-  pollfd end{copy_->process.handle.get(), POLLIN, 0};
-  // A store that answers nobody holds it, and is not waited for: it ends by itself, and what it has
-  // written goes with the next copy.
-  if (retry([&] { return ::poll(&end, 1, end_wait_ms); }) > 0) {
-    (void)::waitpid(copy_->process.pid, nullptr, 0);
-    (void)store_.remove_copies();
-  }
+  if (process_.kill()) (void)store_.remove_copies();
   copy_.reset();
 }
 
 void Draining::stop() {
-  if (again_) poller_.cancel(*again_);
-  again_.reset();
   end_copy();
+  process_.stop();
 }
 
 Result<std::optional<ImageId>> bring_to_store(const JobFile& job, JobDirectory& store) {
   const std::vector<Manifest> whole = look_at_local_images(job);
-  const auto newest = newest_in(store);
+  ImageStore images(store);
+  const auto newest = newest_image(images);
   if (!newest) return newest.error();
   const auto image = image_to_copy(numbers_of(whole), *newest);
   if (!image) return std::optional<ImageId>();
@@ -193,7 +134,7 @@ Result<std::optional<ImageId>> bring_to_store(const JobFile& job, JobDirectory& 
     (void)store.remove_copies();
     return copied.error();
   }
-  if (auto adopted = adopt_in(store, *manifest); !adopted) return adopted.error();
+  if (auto adopted = adopt_copy(store, *manifest); !adopted) return adopted.error();
   return image;
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "ckpt/image/local_images.h"
+#include "ckpt/keeper/copy_process.h"
 #include "loop/poller.h"
-#include "os/own_process.h"
 
 namespace piracema::ckpt {
 
@@ -24,6 +24,8 @@ class Draining {
     std::function<Result<Done>(std::uint64_t bytes)> find_room;
     /// An image is in the store now.
     std::function<void(ImageId image, Time took)> drained;
+    /// Of this node: one that somebody else reads.
+    std::function<std::optional<ImageId>()> in_use_elsewhere;
   };
   /// `program` is this program's file. What an earlier keeper has begun to copy goes. All of them
   /// outlive it.
@@ -45,28 +47,23 @@ class Draining {
  private:
   struct Copy {
     Manifest manifest;
-    OwnProcess process;
     Time began{};
   };
   std::vector<ImageId> local() const;
   Result<ImageId> newest_in_store() const;
   void drop_older();
   Result<Done> begin(const Manifest& manifest);
-  void ended();
+  void ended(const Result<Done>& done);
   void failed(ImageId image, const std::string& why);
   void end_copy();
-  std::string output() const;
 
-  net::Poller& poller_;
   const std::string program_;
   LocalImages& local_;
   JobDirectory& store_;
   const Calls calls_;
   std::optional<Copy> copy_;
-  std::optional<net::Poller::Timer> again_;
-  Time wait_{};
+  CopyProcess process_;
   bool is_paused_ = false;
-  std::string said_;
 };
 
 /// The newest image that the store lacks is there when this returns, if there is one: for whoever

@@ -75,11 +75,7 @@ Result<Done> KeeperLoop::begin() {
   restart_.emplace(*directory_, job_, images_, local, *output_, *place_);
   saving_.emplace(*directory_, job_, images_, *store_, local, settings_.keep, settings_.compress);
   if (local != nullptr) {
-    draining_.emplace(
-        poller_, settings_.place.program, *local, *directory_,
-        Draining::Calls{
-            .find_room = [this](std::uint64_t bytes) { return saving_->find_room_in_store(bytes); },
-            .drained = [this](ImageId image, Time took) { drained(image, took); }});
+    open_local_images(*local);
   } else if (auto removed = directory_->remove_copies(); !removed) {
     return removed;
   }
@@ -90,6 +86,30 @@ Result<Done> KeeperLoop::begin() {
   door_ = *std::move(door);
   open_window_watch();
   return Done{};
+}
+
+void KeeperLoop::open_local_images(LocalImages& local) {
+  draining_.emplace(
+      poller_, settings_.place.program, local, *directory_,
+      Draining::Calls{
+          .find_room = [this](std::uint64_t bytes) { return saving_->find_room_in_store(bytes); },
+          .drained = [this](ImageId image, Time took) { drained(image, took); },
+          .in_use_elsewhere = [this] { return partner_ ? partner_->in_use() : std::nullopt; }});
+  if (settings_.partner) open_partner(local);
+}
+
+void KeeperLoop::open_partner(LocalImages& local) {
+  const auto sent = [this](ImageId image, Time took) {
+    note(concat("image ", image, " is with the partner ", partner_->host(), " as well, after ",
+                human_seconds(to_seconds(took))));
+    // It was kept for that.
+    draining_->look();
+  };
+  partner_.emplace(
+      poller_, settings_.place.program,
+      way_to_partner(*settings_.partner, job_, *directory_, settings_.rsh), settings_.partner->host,
+      local,
+      PartnerCopies::Calls{.in_store = [this] { return newest_image(images_); }, .sent = sent});
 }
 
 void KeeperLoop::open_window_watch() {
@@ -271,7 +291,9 @@ Result<Done> KeeperLoop::save(const Dump& dump) {
 }
 
 void KeeperLoop::drain() {
-  if (draining_ && keeper_.in_capsule()) draining_->look();
+  if (!draining_ || !keeper_.in_capsule()) return;
+  if (partner_) partner_->look();
+  draining_->look();
 }
 
 void KeeperLoop::drained(ImageId image, Time took) {
@@ -284,9 +306,14 @@ void KeeperLoop::drained(ImageId image, Time took) {
 void KeeperLoop::say_what_is_here_alone() const {
   const auto image = draining_->waiting();
   if (!image) return;
-  log(Level::warning,
-      concat("image ", *image, " is on this node's disk alone, in ",
-             settings_.local->directory().path(), ": go on here, or an older one is gone on from"));
+  const std::string& path = settings_.local->directory().path();
+  if (partner_ && partner_->has(*image)) {
+    return log(Level::warning,
+               concat("image ", *image, " is not in the store yet: it is on this node's disk, in ",
+                      path, ", and with the partner ", partner_->host()));
+  }
+  log(Level::warning, concat("image ", *image, " is on this node's disk alone, in ", path,
+                             ": go on here, or an older one is gone on from"));
 }
 
 // A machine that is wanted back is not kept; else the job's last image gets where others find it.
@@ -299,11 +326,13 @@ void KeeperLoop::leave_local_images(const Finish& finish) {
       poller_.run_once(std::chrono::milliseconds(-1));
   }
   draining_->stop();
+  if (partner_) partner_->stop();
   if (!has_ended_well) {
     say_what_is_here_alone();
     if (draining_->waiting()) return;
   }
   settings_.local->remove();
+  if (partner_ && has_ended_well) partner_->remove();
 }
 
 void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
@@ -314,6 +343,7 @@ void KeeperLoop::act(const HandedBack& back) {
   if (draining_) {
     draining_->pause(false);
     draining_->stop();
+    if (partner_) partner_->stop();
     say_what_is_here_alone();
   }
   if (settings_.window)

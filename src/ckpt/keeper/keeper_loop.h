@@ -14,6 +14,7 @@
 #include "ckpt/keeper/draining.h"
 #include "ckpt/keeper/keeper.h"
 #include "ckpt/keeper/keeper_history.h"
+#include "ckpt/keeper/partner_copies.h"
 #include "ckpt/keeper/restart.h"
 #include "ckpt/keeper/saving.h"
 #include "ckpt/keeper/window_watch.h"
@@ -39,6 +40,9 @@ struct RunSettings {
   std::size_t keep = 2;
   /// Where images are written first while the job runs on; null: to the store.
   std::shared_ptr<LocalImages> local;
+  /// Whose disk has a copy of what lies on this node's alone, and the remote shell that reaches it.
+  std::optional<Partner> partner;
+  std::string rsh;
   /// Their memory is compressed.
   bool compress = false;
   /// Commands of the user's, for a shell: what the keeper's settings have a time for.
@@ -91,6 +95,8 @@ class KeeperLoop {
   Result<Done> save(const Dump& dump);
   void drain();
   void drained(ImageId image, Time took);
+  void open_local_images(LocalImages& local);
+  void open_partner(LocalImages& local);
   void leave_local_images(const Finish& finish);
   void say_what_is_here_alone() const;
   void asked(Caller caller, const std::string& word);
@@ -131,6 +137,7 @@ class KeeperLoop {
   std::optional<Saving> saving_;
   std::optional<WindowWatch> window_;
   std::optional<Draining> draining_;
+  std::optional<PartnerCopies> partner_;
 };
 
 /// What the shell would say: the status itself, or 128 and the signal.
