@@ -14,7 +14,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cereal/types/array.hpp>
 #include <cereal/types/unordered_map.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -41,15 +40,6 @@ struct Settings {
 struct Figures {
   std::vector<double> old_pauses, new_pauses;
   double old_bytes = 0, first_bytes = 0, new_bytes = 0, old_update_ns = 0, new_update_ns = 0;
-};
-
-template <std::size_t Bytes>
-struct Value {
-  std::array<std::uint64_t, Bytes / 8> words{};
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(cereal::binary_data(words.data(), sizeof words));
-  }
 };
 
 template <std::size_t Bytes>

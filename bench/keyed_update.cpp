@@ -12,7 +12,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cereal/types/array.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -35,15 +34,6 @@ struct Settings {
 
 /// By the name of a way: nanoseconds of an update in each round.
 using Figures = std::vector<std::pair<std::string, std::vector<double>>>;
-
-template <std::size_t Bytes>
-struct Value {
-  std::array<std::uint64_t, Bytes / 8> words{};
-  template <class Archive>
-  void serialize(Archive& archive) {
-    archive(cereal::binary_data(words.data(), sizeof words));
-  }
-};
 
 std::uint64_t mixed(std::uint64_t key) { return mix(KeyHash<std::uint64_t>::of(key)); }
 

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cereal/types/array.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +26,16 @@ inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values.empty() ? 0 : values[values.size() / 2];
 }
+
+/// A state of so many bytes.
+template <std::size_t Bytes>
+struct Value {
+  std::array<std::uint64_t, Bytes / 8> words{};
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(cereal::binary_data(words.data(), sizeof words));
+  }
+};
 
 /// A snapshot of states by key while they are changed.
 struct KeyedRound {
