@@ -3,6 +3,7 @@
 #include <piracema/blocks.h>
 
 #include <array>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ struct CountedSink {
       : graph(pipeline(source("none_comes", none_comes),
                        sink("count",
                             [this](const std::uint64_t& number, LargeValue& value) {
+                              if (counts.empty() && at_first) at_first();
                               value[0] += 1;
                               counts.emplace_back(number, value[0]);
                             })
@@ -67,6 +69,8 @@ struct CountedSink {
   }
 
   std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;
+  /// Called when an item comes and none has been counted.
+  std::function<void()> at_first;
   Graph graph;
   std::unique_ptr<Operator> code;
   NowhereToGo nowhere;
@@ -101,11 +105,20 @@ TEST_CASE("keys of other replicas, and of groups without keys, are passed over")
   CHECK(empty.size() == 0);
 }
 
-TEST_CASE("a small table is not fetched") {
-  KeyedTable<std::uint64_t, LargeValue> table;
-  table.own(sixteen, {0, sixteen.count()});
-  for (std::uint64_t key = 0; key < 100; ++key) table.edit(key, mixed(key));
-  CHECK_FALSE(table.is_large());
+TEST_CASE("keys of the next items are found before the first of them comes, if there are many") {
+  std::size_t found = 0, found_at_first = 0;
+  const auto key_of = [&](std::uint64_t number) {
+    found += 1;
+    return number;
+  };
+  for (const bool large : {false, true}) {
+    CountedSink sink(large ? many_keys : 100, key_of);
+    sink.at_first = [&] { found_at_first = found; };
+    found = 0;
+    sink.process(std::vector<std::uint64_t>(100, 1));
+    CHECK(found_at_first == (large ? LargeTable::fetched_max + 1 : 1));
+    CHECK(sink.counts.size() == 100);
+  }
 }
 
 TEST_CASE("each item of a batch meets the state of its key, however many keys there are") {
