@@ -75,7 +75,7 @@ Result<Done> KeeperLoop::begin() {
   restart_.emplace(*directory_, job_, images_, local, *output_, *place_);
   saving_.emplace(*directory_, job_, images_, *store_, local, settings_.keep, settings_.compress);
   if (local != nullptr) {
-    open_local_images(*local);
+    open_copies(*local);
   } else if (auto removed = directory_->remove_copies(); !removed) {
     return removed;
   }
@@ -88,28 +88,18 @@ Result<Done> KeeperLoop::begin() {
   return Done{};
 }
 
-void KeeperLoop::open_local_images(LocalImages& local) {
-  draining_.emplace(
-      poller_, settings_.place.program, local, *directory_,
-      Draining::Calls{
+void KeeperLoop::open_copies(LocalImages& local) {
+  copies_.emplace(
+      poller_, CopiesElsewhere::Settings{settings_.place.program, settings_.partner, settings_.rsh},
+      job_, local, *directory_,
+      CopiesElsewhere::Calls{
           .find_room = [this](std::uint64_t bytes) { return saving_->find_room_in_store(bytes); },
-          .drained = [this](ImageId image, Time took) { drained(image, took); },
-          .in_use_elsewhere = [this] { return partner_ ? partner_->in_use() : std::nullopt; }});
-  if (settings_.partner) open_partner(local);
-}
-
-void KeeperLoop::open_partner(LocalImages& local) {
-  const auto sent = [this](ImageId image, Time took) {
-    note(concat("image ", image, " is with the partner ", partner_->host(), " as well, after ",
-                human_seconds(to_seconds(took))));
-    // It was kept for that.
-    draining_->look();
-  };
-  partner_.emplace(
-      poller_, settings_.place.program,
-      way_to_partner(*settings_.partner, job_, *directory_, settings_.rsh), settings_.partner->host,
-      local,
-      PartnerCopies::Calls{.in_store = [this] { return newest_image(images_); }, .sent = sent});
+          .in_store =
+              [this] {
+                prune_is_due_ = true;
+                if (!keeper_.dumping()) prune();
+              },
+          .note = [this](const std::string& text) { note(text); }});
 }
 
 void KeeperLoop::open_window_watch() {
@@ -250,7 +240,7 @@ void KeeperLoop::act(const Dump& dump) {
   const auto sent = save(dump);
   if (sent) return;
   saving_->fail();
-  if (draining_) draining_->pause(false);
+  if (copies_) copies_->leave_store_alone(false);
   poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
 }
 
@@ -286,53 +276,24 @@ Result<Done> KeeperLoop::save(const Dump& dump) {
                               is_saved_locally(dump.stop, left, stopping_takes_));
   if (!order) return order.error();
   // Two that write there at once are both slower, and this one is newer.
-  if (draining_ && !saving_->is_local()) draining_->pause(true);
+  if (copies_ && !saving_->is_local()) copies_->leave_store_alone(true);
   return place_->send(*std::move(order));
 }
 
-void KeeperLoop::drain() {
-  if (!draining_ || !keeper_.in_capsule()) return;
-  if (partner_) partner_->look();
-  draining_->look();
-}
-
-void KeeperLoop::drained(ImageId image, Time took) {
-  note(
-      concat("image ", image, " is in the store as well, after ", human_seconds(to_seconds(took))));
-  prune_is_due_ = true;
-  if (!keeper_.dumping()) prune();
-}
-
-void KeeperLoop::say_what_is_here_alone() const {
-  const auto image = draining_->waiting();
-  if (!image) return;
-  const std::string& path = settings_.local->directory().path();
-  if (partner_ && partner_->has(*image)) {
-    return log(Level::warning,
-               concat("image ", *image, " is not in the store yet: it is on this node's disk, in ",
-                      path, ", and with the partner ", partner_->host()));
-  }
-  log(Level::warning, concat("image ", *image, " is on this node's disk alone, in ", path,
-                             ": go on here, or an older one is gone on from"));
+void KeeperLoop::look_at_copies() {
+  if (copies_ && keeper_.in_capsule()) copies_->look();
 }
 
 // A machine that is wanted back is not kept; else the job's last image gets where others find it.
 void KeeperLoop::leave_local_images(const Finish& finish) {
-  if (!draining_) return;
+  if (!copies_) return;
   const bool has_ended_well = finish.end == End::job_ended && finish.status == 0;
   if (!has_ended_well && finish.end != End::interrupted && !settings_.window) {
-    draining_->look();
-    while (draining_->is_under_way() && !gives_output_up_)
+    copies_->get_newest_to_store();
+    while (copies_->is_getting_to_store() && !gives_output_up_)
       poller_.run_once(std::chrono::milliseconds(-1));
   }
-  draining_->stop();
-  if (partner_) partner_->stop();
-  if (!has_ended_well) {
-    say_what_is_here_alone();
-    if (draining_->waiting()) return;
-  }
-  settings_.local->remove();
-  if (partner_ && has_ended_well) partner_->remove();
+  copies_->end(has_ended_well);
 }
 
 void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer.ok, answer.text); }
@@ -340,12 +301,7 @@ void KeeperLoop::act(const Answer& answer) { door_->answer(answer.caller, answer
 void KeeperLoop::act(const HandedBack& back) {
   note(concat("the machine is handed back; ", back.why));
   if (!back.saved) saving_->give_up();
-  if (draining_) {
-    draining_->pause(false);
-    draining_->stop();
-    if (partner_) partner_->stop();
-    say_what_is_here_alone();
-  }
+  if (copies_) copies_->stop();
   if (settings_.window)
     poller_.post([this] {
       if (!finish_) window_->look();
@@ -371,7 +327,7 @@ void KeeperLoop::hear(const Report& report) {
       // It was checked before, so it is the launch that has failed.
       tell(Launched{report.ok, restart_->has_more(), report.message, restart_->image().has_value(),
                     restart_->image()});
-      return drain();
+      return look_at_copies();
     case ReportKind::dumped:
       return dumped(report);
     case ReportKind::ended:
@@ -387,7 +343,7 @@ void KeeperLoop::hear(const Report& report) {
 }
 
 void KeeperLoop::dumped(const Report& report) {
-  if (draining_) draining_->pause(false);
+  if (copies_) copies_->leave_store_alone(false);
   if (!report.ok) {
     saving_->fail();
     bool passing = report.passing;
@@ -397,7 +353,7 @@ void KeeperLoop::dumped(const Report& report) {
           concat("not saved on this node's disk: ", report.message, "; it goes to the store"));
     }
     tell(Dumped{false, report.message, {}, passing});
-    return drain();
+    return look_at_copies();
   }
   const SavedImage saved = saving_->end(report);
   const std::string what = text_of(saved) + (at_good_moment_ ? ", at a good moment" : "");
@@ -408,7 +364,7 @@ void KeeperLoop::dumped(const Report& report) {
   prune_is_due_ = true;
   tell(Dumped{true, {}, what, false, saved});
   if (prune_is_due_ && !keeper_.dumping()) prune();
-  drain();
+  look_at_copies();
 }
 
 void KeeperLoop::command_ended(const Report& report) {

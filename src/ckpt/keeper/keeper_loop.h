@@ -11,10 +11,9 @@
 #include "ckpt/image/job_output.h"
 #include "ckpt/image/local_images.h"
 #include "ckpt/keeper/control.h"
-#include "ckpt/keeper/draining.h"
+#include "ckpt/keeper/copies_elsewhere.h"
 #include "ckpt/keeper/keeper.h"
 #include "ckpt/keeper/keeper_history.h"
-#include "ckpt/keeper/partner_copies.h"
 #include "ckpt/keeper/restart.h"
 #include "ckpt/keeper/saving.h"
 #include "ckpt/keeper/window_watch.h"
@@ -93,12 +92,9 @@ class KeeperLoop {
   void command_ended(const Report& report);
   void prune();
   Result<Done> save(const Dump& dump);
-  void drain();
-  void drained(ImageId image, Time took);
-  void open_local_images(LocalImages& local);
-  void open_partner(LocalImages& local);
+  void open_copies(LocalImages& local);
+  void look_at_copies();
   void leave_local_images(const Finish& finish);
-  void say_what_is_here_alone() const;
   void asked(Caller caller, const std::string& word);
   void heard_of_room(bool enough);
   void asked_to_leave(Caller caller, const std::string& within);
@@ -136,8 +132,7 @@ class KeeperLoop {
   std::optional<Restart> restart_;
   std::optional<Saving> saving_;
   std::optional<WindowWatch> window_;
-  std::optional<Draining> draining_;
-  std::optional<PartnerCopies> partner_;
+  std::optional<CopiesElsewhere> copies_;
 };
 
 /// What the shell would say: the status itself, or 128 and the signal.
