@@ -19,11 +19,6 @@ constexpr std::int64_t leave_ms_max = 86'400'000;
 /// Before its guard would do it a keeper hands the machine back itself.
 constexpr Time keeper_first = std::chrono::milliseconds(100);
 
-constexpr Time show_interval = std::chrono::seconds(1);
-
-/// What a job's processes hold is asked of all of /proc.
-constexpr Time figures_look_interval = std::chrono::seconds(5);
-
 }  // namespace
 
 int exit_status_of(int wait_status) {
@@ -39,7 +34,6 @@ KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, Run
       history_(job_, directory_->path(), settings_.keeper, settings_.window_from, now()) {}
 
 KeeperLoop::~KeeperLoop() {
-  if (next_show_) poller_.cancel(*next_show_);
   if (place_) place_->kill();
 }
 
@@ -85,6 +79,7 @@ Result<Done> KeeperLoop::begin() {
   if (!door) return door.error();
   door_ = *std::move(door);
   open_window_watch();
+  if (settings_.figures) open_display();
   return Done{};
 }
 
@@ -100,6 +95,16 @@ void KeeperLoop::open_copies(LocalImages& local) {
                 if (!keeper_.dumping()) prune();
               },
           .note = [this](const std::string& text) { note(text); }});
+}
+
+void KeeperLoop::open_display() {
+  display_.emplace(poller_, keeper_, history_,
+                   FiguresDisplay::Calls{.look =
+                                             [this] {
+                                               const JobMemory memory = place_->memory();
+                                               return std::pair{memory, store_->outlook(memory)};
+                                             },
+                                         .show = settings_.figures});
 }
 
 void KeeperLoop::open_window_watch() {
@@ -131,7 +136,7 @@ Result<Finish> KeeperLoop::run() {
   history_.began(now(), keeper_, first);
   handle(first);
   set_timer();
-  if (settings_.figures) show_every_second();
+  if (display_) display_->begin();
   if (settings_.window) window_->look();
   while (!finish_) poller_.run_once(std::chrono::milliseconds(-1));
   output_->give_room_back();
@@ -163,10 +168,7 @@ void KeeperLoop::tell(const KeeperEvent& event) {
   const Time at = now();
   const auto actions = keeper_.step(at, event);
   const auto is_dump = [](const auto& one) { return std::holds_alternative<Dump>(one); };
-  // Else it is some seconds old: a dump is not kept waiting for what is said of it.
-  if (settings_.figures && !history_.has_forecast() && std::ranges::any_of(actions, is_dump)) {
-    look();
-  }
+  if (display_ && std::ranges::any_of(actions, is_dump)) display_->know_forecast();
   history_.heard(at, keeper_, event, actions);
   handle(actions);
   if (!finish_) set_timer();
@@ -174,19 +176,7 @@ void KeeperLoop::tell(const KeeperEvent& event) {
 }
 
 void KeeperLoop::show() {
-  if (settings_.figures) settings_.figures(history_.figures(now(), keeper_));
-}
-
-void KeeperLoop::look() {
-  looked_at_ = now();
-  const JobMemory memory = place_->memory();
-  history_.looked(memory, store_->outlook(memory));
-}
-
-void KeeperLoop::show_every_second() {
-  next_show_ = poller_.at(now() + show_interval, [this] { show_every_second(); });
-  if (!history_.has_forecast() || now() >= looked_at_ + figures_look_interval) look();
-  show();
+  if (display_) display_->show();
 }
 
 void KeeperLoop::handle(const std::vector<KeeperAction>& actions) {
@@ -357,8 +347,8 @@ void KeeperLoop::dumped(const Report& report) {
   }
   const SavedImage saved = saving_->end(report);
   const std::string what = text_of(saved) + (at_good_moment_ ? ", at a good moment" : "");
-  // What it has taught is looked at soon.
-  looked_at_ = {};
+  // For what it has taught.
+  if (display_) display_->look_soon();
   note("saved: " + what);
   // Whoever waits is not kept waiting for it. Where the next image is due at once, it goes first.
   prune_is_due_ = true;

@@ -12,6 +12,7 @@
 #include "ckpt/image/local_images.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/keeper/copies_elsewhere.h"
+#include "ckpt/keeper/figures_display.h"
 #include "ckpt/keeper/keeper.h"
 #include "ckpt/keeper/keeper_history.h"
 #include "ckpt/keeper/restart.h"
@@ -72,6 +73,7 @@ class KeeperLoop {
  private:
   Result<Done> begin();
   void open_window_watch();
+  void open_display();
   void tell(const KeeperEvent& event);
   void handle(const std::vector<KeeperAction>& actions);
   void set_timer();
@@ -100,9 +102,7 @@ class KeeperLoop {
   void asked_to_leave(Caller caller, const std::string& within);
   void foretold(Time duration, Time ending);
   void note(const std::string& text) const;
-  void look();
   void show();
-  void show_every_second();
 
   net::Poller poller_;
   std::unique_ptr<JobDirectory> directory_;
@@ -111,7 +111,7 @@ class KeeperLoop {
   ImageStore images_;
   Keeper keeper_;
   KeeperHistory history_;
-  std::optional<net::Poller::Timer> timer_, next_show_;
+  std::optional<net::Poller::Timer> timer_;
   std::optional<Finish> finish_;
   CommandKind command_ = CommandKind::before_save;
   /// Of the dump under way.
@@ -121,8 +121,6 @@ class KeeperLoop {
   bool is_paused_ = false, gives_output_up_ = false;
   /// By the last forecast: to stop the job with an image, and to end its processes without one.
   Time stopping_takes_{}, ending_takes_{};
-  /// For figures: at the job and its store.
-  Time looked_at_{};
   /// All of them from `begin` on.
   std::unique_ptr<Workplace> place_;
   std::unique_ptr<StoreWatch> store_;
@@ -133,6 +131,7 @@ class KeeperLoop {
   std::optional<Saving> saving_;
   std::optional<WindowWatch> window_;
   std::optional<CopiesElsewhere> copies_;
+  std::optional<FiguresDisplay> display_;
 };
 
 /// What the shell would say: the status itself, or 128 and the signal.
