@@ -160,11 +160,12 @@ class Site(unittest.TestCase):
         for name in headers:
             if "detail" not in name.parts and name.name != "piracema.h":
                 self.assertIn(f"api/{name}.html", self.pages)
-        blocks = (self.folder / "site/api/piracema/blocks.h.html").read_text()
-        self.assertIn("Items with equal keys reach the same replica", blocks)
+        block = (self.folder / "site/api/piracema/building_block.h.html").read_text()
+        self.assertIn("Items with equal keys reach the same replica", block)
         # A block of code is as it stands in the header, and what is private is not there.
+        blocks = (self.folder / "site/api/piracema/blocks.h.html").read_text()
         self.assertIn("std::int64_t& n", self.plain(blocks))
-        self.assertNotIn("BuildingBlock by(", self.plain(blocks))
+        self.assertNotIn("BuildingBlock by(", self.plain(block))
 
     def plain(self, page):
         return html.unescape(re.sub(r"<[^>]*>", "", page))
