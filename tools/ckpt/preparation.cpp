@@ -52,8 +52,8 @@ Result<Done> apply_preparation(const PreparationOptions& options, ckpt::RunSetti
   const auto command = parse_bound("--command-within", options.command_within);
   if (!command) return command.error();
   settings.keeper.before_save.moment = *moment;
-  settings.before_save = options.before_save;
-  settings.after_restore = options.after_restore;
+  settings.commands.before_save = options.before_save;
+  settings.commands.after_restore = options.after_restore;
   if (!options.before_save.empty()) settings.keeper.before_save.command = *command;
   if (!options.after_restore.empty()) settings.keeper.after_restore = *command;
   return Done{};

@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::ckpt {
@@ -30,6 +30,7 @@ KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, Run
       job_(std::move(job)),
       settings_(std::move(settings)),
       images_(*directory_),
+      commands_(settings_.commands, settings_.keeper, job_, *directory_),
       keeper_(settings_.keeper),
       history_(job_, directory_->path(), settings_.keeper, settings_.window_from, now()) {}
 
@@ -234,18 +235,8 @@ void KeeperLoop::act(const Dump& dump) {
   poller_.post([this, why = sent.error().message] { tell(Dumped{false, why, {}}); });
 }
 
-// Its own output is kept beside criu's.
 void KeeperLoop::act(const RunCommand& run) {
-  const bool is_before = run.kind == CommandKind::before_save;
-  command_ = run.kind;
-  const Time within = is_before ? settings_.keeper.before_save.command.value_or(Time{})
-                                : settings_.keeper.after_restore.value_or(Time{});
-  const auto sent = place_->send(
-      {.kind = OrderKind::command,
-       .command = {"/bin/sh", "-c", is_before ? settings_.before_save : settings_.after_restore},
-       .working_directory = job_.working_directory,
-       .output = concat(directory_->log_path(), is_before ? "/before-save" : "/after-restore"),
-       .within_ms = static_cast<std::uint32_t>(within / std::chrono::milliseconds(1))});
+  const auto sent = place_->send(commands_.begin(run.kind));
   if (!sent) poller_.post([this, why = sent.error().message] { tell(CommandEnded{false, why}); });
 }
 
@@ -326,7 +317,7 @@ void KeeperLoop::hear(const Report& report) {
     case ReportKind::good_moment:
       return tell(MomentSaid{});
     case ReportKind::command_ended:
-      return command_ended(report);
+      return tell(commands_.ended(report));
     default:
       return;  // Of one of several hosts, which Hosts has heard.
   }
@@ -357,12 +348,6 @@ void KeeperLoop::dumped(const Report& report) {
   look_at_copies();
 }
 
-void KeeperLoop::command_ended(const Report& report) {
-  const std::string option =
-      command_ == CommandKind::before_save ? "--before-save " : "--after-restore ";
-  tell(CommandEnded{report.ok, option + report.message});
-}
-
 // Not while one is made: what belongs to no image that is complete goes, too.
 void KeeperLoop::prune() {
   prune_is_due_ = false;
@@ -381,13 +366,12 @@ void KeeperLoop::asked(Caller caller, const std::string& word) {
 
 // In milliseconds from now.
 void KeeperLoop::asked_to_leave(Caller caller, const std::string& within) {
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(within.data(), within.data() + within.size(), ms);
-  if (error != std::errc() || end != within.data() + within.size() || ms < 0 || ms > leave_ms_max) {
+  const auto ms = parse_number<std::int64_t>(within);
+  if (!ms || *ms < 0 || *ms > leave_ms_max) {
     return door_->answer(caller, false, "want leave and milliseconds");
   }
   door_->answer(caller, true, {});
-  window_->leave_by(now() + std::chrono::milliseconds(ms));
+  window_->leave_by(now() + std::chrono::milliseconds(*ms));
   tell(LeaveAsked{window_->closes()});
   place_->guard_until(window_->closes() - ending_takes_);
 }

@@ -13,6 +13,7 @@
 #include "ckpt/keeper/control.h"
 #include "ckpt/keeper/copies_elsewhere.h"
 #include "ckpt/keeper/figures_display.h"
+#include "ckpt/keeper/image_commands.h"
 #include "ckpt/keeper/keeper.h"
 #include "ckpt/keeper/keeper_history.h"
 #include "ckpt/keeper/restart.h"
@@ -45,8 +46,8 @@ struct RunSettings {
   std::string rsh;
   /// Their memory is compressed.
   bool compress = false;
-  /// Commands of the user's, for a shell: what the keeper's settings have a time for.
-  std::string before_save, after_restore;
+  /// Those that the keeper's settings have a time for.
+  ImageCommands::Settings commands;
   /// Only warnings and errors.
   bool quiet = false;
   /// Called on the keeper's thread once a second, and after whatever happens; it must not wait.
@@ -91,7 +92,6 @@ class KeeperLoop {
 
   void hear(const Report& report);
   void dumped(const Report& report);
-  void command_ended(const Report& report);
   void prune();
   Result<Done> save(const Dump& dump);
   void open_copies(LocalImages& local);
@@ -109,11 +109,11 @@ class KeeperLoop {
   const JobFile job_;
   const RunSettings settings_;
   ImageStore images_;
+  ImageCommands commands_;
   Keeper keeper_;
   KeeperHistory history_;
   std::optional<net::Poller::Timer> timer_;
   std::optional<Finish> finish_;
-  CommandKind command_ = CommandKind::before_save;
   /// Of the dump under way.
   bool at_good_moment_ = false;
   /// There is an image more than is kept, maybe.
