@@ -11,7 +11,6 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
-#include <optional>
 
 #include "base/hint.h"
 #include "base/host_name.h"
@@ -214,6 +213,13 @@ const char* name_of(Level level) {
       return "error";
   }
   return "";
+}
+
+std::optional<Level> level_named(std::string_view name) {
+  for (const Level level : {Level::debug, Level::info, Level::warning, Level::error}) {
+    if (name == name_of(level)) return level;
+  }
+  return std::nullopt;
 }
 
 Result<LogFormat> parse_log_format(std::string_view name) {

@@ -3,6 +3,7 @@
 #include <piracema/error.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace piracema {
 
 enum class Level { debug, info, warning, error };
 const char* name_of(Level);
+/// Nothing if there is none with that name.
+std::optional<Level> level_named(std::string_view name);
 
 enum class LogFormat {
   brief,  ///< "piracema worker 2: warning: …", for who looks on.
@@ -21,8 +24,8 @@ enum class LogFormat {
 /// "text" or "json"; else Errc::usage.
 Result<LogFormat> parse_log_format(std::string_view name);
 
-/// Before anything is set PIRACEMA_LOG_FORMAT, PIRACEMA_LOG_DIRECTORY and PIRACEMA_LOG_FILE_SIZE (of
-/// each file, in bytes; 0: no bound) count, and without them lines are brief.
+/// Before anything is set PIRACEMA_LOG_FORMAT, PIRACEMA_LOG_DIRECTORY and PIRACEMA_LOG_FILE_SIZE
+/// (of each file, in bytes; 0: no bound) count, and without them lines are brief.
 void set_log_format(LogFormat);
 LogFormat log_format();
 /// Lines of less weight are left out; info at first.

@@ -69,6 +69,14 @@ TEST_CASE("lines are brief: who speaks, and a word for what is not as it should 
   CHECK(captured.end() == "piracema: begins\npiracema worker 2: warning: is slow\n");
 }
 
+TEST_CASE("a level is found by its name") {
+  for (const Level level : {Level::debug, Level::info, Level::warning, Level::error}) {
+    CHECK(level_named(name_of(level)) == level);
+  }
+  CHECK(level_named("Warning") == std::nullopt);
+  CHECK(level_named("") == std::nullopt);
+}
+
 TEST_CASE("lines of text begin with the time and have their level") {
   CapturedLog captured;
   const InFormat text(LogFormat::text);

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::chrono::seconds follows_every{1};
 
-Level level_of(const std::string& name) {
-  for (const Level level : {Level::debug, Level::warning, Level::error}) {
-    if (name == name_of(level)) return level;
-  }
-  return Level::info;
-}
-
 }  // namespace
 
 std::vector<LoggedLine> NewLines::of(std::string_view json) {
@@ -33,11 +26,10 @@ std::vector<LoggedLine> NewLines::of(std::string_view json) {
     const auto &at = line["at_unix"], &text = line["text"];
     if (!at.is_number() || !text.is_string()) continue;
     const auto level = line.find("level");
-    lines.push_back({at.get<double>(),
-                     level != line.end() && level->is_string()
-                         ? level_of(level->get_ref<const std::string&>())
-                         : Level::info,
-                     text.get<std::string>()});
+    const auto named = level != line.end() && level->is_string()
+                           ? level_named(level->get_ref<const std::string&>())
+                           : std::nullopt;
+    lines.push_back({at.get<double>(), named.value_or(Level::info), text.get<std::string>()});
   }
   if (last_) {
     const auto seen = std::find_if(lines.rbegin(), lines.rend(), [&](const LoggedLine& line) {
