@@ -21,6 +21,7 @@
 #include "observe/http/job_pages.h"
 #include "observe/http/server.h"
 #include "observe/status/recorder.h"
+#include "os/exit_code.h"
 #include "os/exit_guard.h"
 #include "os/patience.h"
 #include "run/worker/worker.h"
@@ -180,7 +181,7 @@ class Embedded {
       case StopSignals::Meaning::nothing_new:
         return;
       case StopSignals::Meaning::end_at_once:
-        ::_exit(128 + number);
+        ::_exit(exit_code_of_signal(number));
       case StopSignals::Meaning::stop:
         break;
     }

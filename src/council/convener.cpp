@@ -18,6 +18,7 @@
 #include "council/signal_line.h"
 #include "host/coordinator_file.h"
 #include "host/way_to_job.h"
+#include "os/exit_code.h"
 #include "store/open_store.h"
 
 namespace piracema::council {
@@ -273,7 +274,7 @@ void Convener::signalled(int number) {
   if (is_told) return;
   log(Level::warning, concat("no coordinator that leads answers; those on other hosts are told; a ",
                              signals_without_answer, "th signal ends this command without them"));
-  if (signals_taken_ >= signals_without_answer) code_ = 128 + number;
+  if (signals_taken_ >= signals_without_answer) code_ = exit_code_of_signal(number);
 }
 
 }  // namespace piracema::council

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "council/group_configuration.h"
 #include "host/coordinator_file.h"
+#include "os/exit_code.h"
 #include "store/disk/file_lock.h"
 #include "store/open_store.h"
 
@@ -339,7 +340,7 @@ void Council::signalled(int number) {
   if (meaning == cluster::StopSignals::Meaning::nothing_new) return;
   if (meaning == cluster::StopSignals::Meaning::end_at_once &&
       (majority_.is_open() || !state_.standing().begun)) {
-    ended_ = ended(128 + number, "ended at once by a signal");
+    ended_ = ended(exit_code_of_signal(number), "ended at once by a signal");
     return;
   }
   // The command counts its own from 1.
@@ -365,7 +366,7 @@ void Council::told(const Signalled& signalled) {
     const auto meaning = stop_signals_.take(number, now());
     if (meaning != cluster::StopSignals::Meaning::end_at_once || leads_ != 0) return;
     if (majority_.is_open() || !state_.standing().begun) {
-      ended_ = ended(128 + number, "ended at once by a signal");
+      ended_ = ended(exit_code_of_signal(number), "ended at once by a signal");
     }
   });
 }

@@ -32,6 +32,7 @@
 #include "host/way_to_job.h"
 #include "loop/poller.h"
 #include "net/socket/connection.h"
+#include "os/exit_code.h"
 #include "os/signal_watch.h"
 
 namespace piracema::cluster {
@@ -99,7 +100,7 @@ class Agent {
   // A coordinator that cannot do without this host says Leave at once.
   void asked_to_leave() {
     if (leaving_ || (!wanted_ && processes_.empty())) {
-      return leave(128 + SIGTERM, "ended by SIGTERM");
+      return leave(exit_code_of_signal(SIGTERM), "ended by SIGTERM");
     }
     leaving_ = true;
     log(Level::info, "asked to leave: processes go to other hosts");

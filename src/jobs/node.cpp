@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "host/mpi_hosts.h"
 #include "jobs/local/job_account.h"
+#include "os/exit_code.h"
 #include "store/disk/file_lock.h"
 
 namespace piracema::jobs {
@@ -354,7 +355,8 @@ void NodeProcess::act(const JobRunner::PartOver& over) {
 void NodeProcess::over(Ended ended) {
   log(Level::info, concat("job ", ended.attempt.job,
                           ended.attempt.part == 0 ? " " : ", a part of it, ", ended.why));
-  leaving_.left(text_of(ended.attempt), ended.end == End::exited && ended.code != 128 + SIGKILL);
+  leaving_.left(text_of(ended.attempt),
+                ended.end == End::exited && ended.code != exit_code_of_signal(SIGKILL));
   const auto found = running_.find(ended.attempt);
   if (found != running_.end()) {
     streams_->ended(ended.attempt);

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "os/exit_code.h"
 
 namespace piracema::ckpt {
 
@@ -55,7 +56,7 @@ Result<HelperEnd> run_helper(const std::vector<std::string>& command) {
   while (::waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return Error{Errc::io, with_errno(command[0])};
   }
-  end.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  end.status = exit_code_of_status(status);
   return end;
 }
 

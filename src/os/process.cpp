@@ -18,6 +18,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "os/exit_code.h"
 
 namespace piracema::cluster {
 
@@ -287,7 +288,7 @@ Exit describe_exit(int wait_status) {
   }
   const int signal = WTERMSIG(wait_status);
   exit.by_signal = true;
-  exit.code = 128 + signal;
+  exit.code = exit_code_of_signal(signal);
   exit.from_outside = comes_from_outside(signal);
   exit.how = concat("killed by signal ", signal);
   if (const char* name = ::sigabbrev_np(signal)) exit.how += concat(" (SIG", name, ")");

@@ -17,6 +17,7 @@
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/keeper/keeper_loop.h"
+#include "os/exit_code.h"
 #include "tools/arguments.h"
 #include "tools/ckpt/doctor.h"
 #include "tools/ckpt/failure.h"
@@ -42,7 +43,7 @@ constexpr const char* exit_codes =
 int end_of(const Finish& finish, const std::string& directory) {
   switch (finish.end) {
     case End::job_ended:
-      return exit_status_of(finish.status);
+      return exit_code_of_status(finish.status);
     case End::stopped:
       log(Level::info, concat("stopped; go on with: piracema ckpt resume --dir ", directory));
       return 75;
@@ -378,7 +379,7 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
   const auto finish = loop.run();
   if (!finish) return fail_ckpt(finish.error());
   if (finish->end == End::job_ended) {
-    job.ended = exit_status_of(finish->status);
+    job.ended = exit_code_of_status(finish->status);
     if (const auto good = good_images_of(*place, job); good && *job.ended != 0) {
       job.doubted = doubted_after_failure(*good, std::move(job.doubted), loop.went_on_from());
     }

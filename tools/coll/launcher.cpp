@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "os/exit_code.h"
 
 namespace piracema::tools {
 
@@ -60,7 +61,7 @@ int run_launcher(const std::vector<std::string>& words) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   launcher = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_of_status(status);
 }
 
 // The names of the libraries that it wants are in its table of strings: one of these is enough.

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "os/exit_code.h"
 #include "tools/kv/locked_command.h"
 
 namespace piracema::tools {
@@ -101,7 +102,7 @@ int KvLock::run() const {
       acquire(**client, name_,
               {.lease = {.ttl = *ttl, .lost = [&] { command.end(); }}, .holder = own_name()}, wait,
               command);
-  if (command.is_interrupted()) return 128 + command.is_interrupted();
+  if (command.is_interrupted()) return exit_code_of_signal(command.is_interrupted());
   if (!lock) return fail_lock(lock.error());
   // A lock that is lost leaves an eighth of its time before others have it.
   const int code =

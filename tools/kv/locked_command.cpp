@@ -14,6 +14,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "os/exit_code.h"
 
 namespace piracema::tools {
 
@@ -85,7 +86,7 @@ int LockedCommand::wait(pid_t pid, std::chrono::milliseconds grace) {
   while (true) {
     int status = 0;
     if (::waitpid(pid, &status, WNOHANG) == pid) {
-      return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+      return exit_code_of_status(status);
     }
     int timeout = -1;
     if (kill_at) {

@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "os/exit_code.h"
+
 namespace piracema::tools {
 
 namespace {
@@ -15,7 +17,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 void end(int number) {
   const int code = code_of_job;
-  ::_exit(code == none ? 128 + number : code);
+  ::_exit(code == none ? exit_code_of_signal(number) : code);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "ckpt/capsule/door_messages.h"
 #include "host/frame_pipe.h"
+#include "os/exit_code.h"
 #include "wire/fields.h"
 
 namespace piracema::ckpt {
@@ -37,7 +38,7 @@ class Session {
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
-    const auto code = std::byte(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    const auto code = std::byte(exit_code_of_status(status));
     say(DoorFrame::exit, {&code, 1});
     ::_exit(0);
   }

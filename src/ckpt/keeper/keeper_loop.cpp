@@ -1,7 +1,6 @@
 #include "ckpt/keeper/keeper_loop.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <utility>
@@ -20,10 +19,6 @@ constexpr std::int64_t leave_ms_max = 86'400'000;
 constexpr Time keeper_first = std::chrono::milliseconds(100);
 
 }  // namespace
-
-int exit_status_of(int wait_status) {
-  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
-}
 
 KeeperLoop::KeeperLoop(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings settings)
     : directory_(std::move(directory)),

@@ -134,7 +134,4 @@ class KeeperLoop {
   std::optional<FiguresDisplay> display_;
 };
 
-/// What the shell would say: the status itself, or 128 and the signal.
-int exit_status_of(int wait_status);
-
 }  // namespace piracema::ckpt

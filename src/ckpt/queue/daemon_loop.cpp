@@ -13,6 +13,7 @@
 #include "ckpt/image/job_directory.h"
 #include "ckpt/keeper/control.h"
 #include "ckpt/queue/queued_program.h"
+#include "os/exit_code.h"
 
 namespace piracema::ckpt {
 
@@ -190,7 +191,7 @@ void DaemonLoop::left(const std::string& name) {
   poller_.forget(gone.process.handle.get());
   running_.erase(found);
 
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int code = exit_code_of_status(status);
   std::optional<int> ended;
   if (gone.job.stream) {
     if (WIFEXITED(status) && code != saved_code) ended = code;

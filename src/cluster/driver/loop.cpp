@@ -10,6 +10,7 @@
 #include "cluster/driver/job_check.h"
 #include "cluster/driver/lock_wait.h"
 #include "cluster/driver/ordered_kills.h"
+#include "os/exit_code.h"
 
 namespace piracema::cluster {
 
@@ -300,7 +301,7 @@ void DriverLoop::signalled(int number) {
   const auto meaning = stop_signals_.take(number, now());
   if (meaning == StopSignals::Meaning::nothing_new) return;
   if (meaning == StopSignals::Meaning::end_at_once || !launcher_.anybody_joined()) {
-    return ending_.say(128 + number, "ended at once by a signal");
+    return ending_.say(exit_code_of_signal(number), "ended at once by a signal");
   }
   stop();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "os/exit_code.h"
 
 namespace piracema::cluster {
 
@@ -29,7 +30,8 @@ class StopSignals {
   /// Whoever has stopped in order does not know by which signal, and ends as by SIGTERM: the code
   /// for the one that it was. Other codes stay.
   int code_of(int code) const {
-    return code == 128 + SIGTERM && number_ == SIGINT ? 128 + SIGINT : code;
+    const bool is_of_signal = code == exit_code_of_signal(SIGTERM);
+    return is_of_signal && number_ == SIGINT ? exit_code_of_signal(SIGINT) : code;
   }
 
  private:

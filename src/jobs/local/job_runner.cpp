@@ -1,11 +1,14 @@
 #include "jobs/local/job_runner.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "os/exit_code.h"
 
 namespace piracema::jobs {
 
@@ -283,7 +286,8 @@ void JobRunner::take(const Order& order) {
   local.can_hand_over = order.attempt.part == 0 && outlives_first_node(*order.spec);
   if (order.leave || order.hands_over || leaving_ || window_.is_closed()) {
     const End end = order.attempt.part == 0 ? End::left : End::exited;
-    local.ended = Ended{order.attempt, end, 128 + 15, "it was to leave before it began"};
+    local.ended =
+        Ended{order.attempt, end, exit_code_of_signal(SIGTERM), "it was to leave before it began"};
     hurry_ = true;
     return;
   }
