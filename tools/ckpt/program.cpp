@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "ckpt/capsule/criu.h"
 #include "ckpt/capsule/door.h"
+#include "ckpt/capsule/rsh.h"
 #include "ckpt/capsule/user_namespace.h"
 #include "ckpt/hosts/host_agent.h"
 #include "ckpt/hosts/job_program.h"

@@ -21,9 +21,4 @@ struct DoorRequest {
 /// that end. Gives an exit code if it cannot begin; else it goes on until it is ended.
 int run_door();
 
-/// `ckpt rsh [OPTIONS] HOST WORDS...`, with options of ssh, which change nothing: runs the words
-/// there by a shell, with our standard input, output and error. Its exit code; 255 if the host
-/// cannot be reached.
-int run_rsh(const std::vector<std::string>& words);
-
 }  // namespace piracema::ckpt

@@ -1,3 +1,5 @@
+#include "ckpt/capsule/rsh.h"
+
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

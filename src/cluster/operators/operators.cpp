@@ -2,37 +2,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <mutex>
-#include <utility>
 
 #include "cluster/operators/place.h"
 #include "cluster/operators/running_plan.h"
 #include "net/socket/mpi_world.h"
 
 namespace piracema::operators {
-
-namespace detail {
-
-namespace {
-thread_local const Context* place = nullptr;
-
-std::mutex plan_mutex;
-utility::ExecutionPlan plan;
-}  // namespace
-
-Place::Place(const Context& context) : before_(std::exchange(place, &context)) {}
-Place::~Place() { place = before_; }
-const Context* Place::of_this_thread() { return place; }
-
-void set_running_plan(const GraphShape& shape) {
-  std::lock_guard lock(plan_mutex);
-  plan.stages.clear();
-  for (const NodeShape& node : shape.nodes) {
-    plan.stages.push_back({node.name, static_cast<int>(node.replicas), node.ordered});
-  }
-}
-
-}  // namespace detail
 
 void init(int, char**) {}
 void finalize() {}
@@ -59,10 +34,7 @@ std::string getProcessorName() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
-ExecutionPlan getExecutionPlan() {
-  std::lock_guard lock(detail::plan_mutex);
-  return detail::plan;
-}
+ExecutionPlan getExecutionPlan() { return detail::running_plan(); }
 
 Node getNode() {
   Node node{.processor = getProcessorName(), .rank = getRank()};
