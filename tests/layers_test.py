@@ -18,11 +18,11 @@ import unittest
 # The lowest room whose sources a public header needs; a new header has to be put here. A folder
 # stands for all of its headers that are not named themselves.
 PUBLIC = {
-    "base": ["bytes", "ckpt", "detail/ckpt_board", "detail/restored", "error"],
+    "base": ["bytes", "ckpt", "detail/ckpt_board", "detail/kept_memory", "detail/restored", "error"],
     "wire": ["batch", "codec", "key"],
     "smr": ["smr"],
     "flow": ["blocks", "building_block", "detail", "graph", "groups", "keyed_state", "list_state", "map_state",
-             "operator", "poll", "sequence"],
+             "operator", "output", "poll", "sequence"],
     "connect": ["detail/file_share", "detail/journal", "detail/output_file", "detail/own_fd",
                 "detail/readiness", "directory", "files", "pipe", "socket"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/detail/kept_memory.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -21,15 +23,6 @@ inline std::string_view as_text(Bytes bytes) {
 }
 
 namespace detail {
-/// Sizes of memory that is kept for the next Buffer instead of being given back: the system would
-/// clear every page of it anew.
-constexpr std::size_t kept_bytes_min = std::size_t{64} << 10, kept_bytes_max = std::size_t{4} << 20;
-
-/// Memory of at least `capacity` bytes, which is then what there is of it. Throws std::bad_alloc.
-void* take_memory(std::size_t& capacity);
-/// What `take_memory` gave.
-void give_memory(void* memory, std::size_t capacity);
-
 /// Says that memory some items ahead of `at` is about to be written, as another core may have it:
 /// 10 to 15 % more records a second from one thread to another (`bench_keyed_count`). A mere hint.
 inline void write_soon(const std::byte* at) {

@@ -1,4 +1,4 @@
-#include <piracema/bytes.h>
+#include <piracema/detail/kept_memory.h>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <piracema/operator.h>
+#include <piracema/output.h>
 
 #include <stdexcept>
 #include <utility>
