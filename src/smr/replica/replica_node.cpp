@@ -320,19 +320,10 @@ void ReplicaNode::step_all() {
   port_tick_ = time;
   clients_->tick(time);
   own_.tick(time);
-  give_memory_back();
+  if (flood_.is_over(clients_->bytes())) ::malloc_trim(0);
   memory_->tick(time, known_.view(), core_->is_silent());
   report_->tick(time);
   if (leave_at_ && time >= *leave_at_) stopped_ = true;
-}
-
-// Nobody else does: what malloc has freed it keeps for the next flood.
-void ReplicaNode::give_memory_back() {
-  const std::size_t bytes = clients_->bytes();
-  clients_bytes_most_ = std::max(clients_bytes_most_, bytes);
-  if (clients_bytes_most_ < much_bytes || bytes > clients_bytes_most_ / 8) return;
-  clients_bytes_most_ = bytes;
-  ::malloc_trim(0);
 }
 
 void ReplicaNode::step(Event event) {

@@ -22,6 +22,7 @@
 #include "smr/replica/peer_outbox.h"
 #include "smr/replica/persistence.h"
 #include "smr/replica/replica_reads.h"
+#include "smr/replica/request_flood.h"
 #include "smr/replica/self_report.h"
 #include "smr/service/executor/thrift.h"
 
@@ -87,8 +88,6 @@ class ReplicaNode {
   static constexpr std::chrono::milliseconds port_tick_interval{100};
   /// Of clients and strangers, before members are read again and the core looks at what came.
   static constexpr std::chrono::milliseconds clients_time{5};
-  /// What clients had asked for at once, so that what is free of it later goes back to the system.
-  static constexpr std::size_t much_bytes = std::size_t{8} << 20;
   /// One that was removed tells clients until then who the members are now.
   static constexpr std::chrono::seconds leave_time{2};
 
@@ -116,7 +115,6 @@ class ReplicaNode {
   void step(Event event);
   void tell_standing();
   void recall_views();
-  void give_memory_back();
   void fail(Error why);
   std::chrono::milliseconds time_to_wait() const;
 
@@ -164,7 +162,7 @@ class ReplicaNode {
   std::optional<Error> failure_;
   std::atomic<bool> stopped_ = false;
   Time port_tick_{};
-  std::size_t clients_bytes_most_ = 0;
+  RequestFlood flood_;
   LogLimit nonsense_;
 };
 
