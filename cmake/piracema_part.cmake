@@ -110,7 +110,7 @@ function(piracema_part name)
     piracema_precompile(${tests})
   endif()
   # The room is optimised; what only tests it need not be, and is built sooner.
-  target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:Debug>:-O0>)
   foreach(test ${PART_TESTS})
     string(REGEX REPLACE "\\.cpp$" "" stem ${test})
     string(REPLACE "/" "_" stem ${stem})
@@ -154,8 +154,8 @@ endfunction()
 #
 # `./test` runs as many tests at a time as there are halves of processors. One that computes has two
 # of them (PROCESSORS); with the label cluster, or where this is not called, it mostly waits and has one,
-# unless more is said. One that wants most of them, or a lock, has a COST, so that it begins early: it would be
-# left over at the end, with nothing beside it.
+# unless more is said. One that wants most of them, or a lock, has a COST above all times in seconds that ctest
+# remembers, so that it begins early: it would be left over at the end, with nothing beside it.
 function(piracema_test_properties name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "LABELS" ${ARGN})
   if(NOT TEST_TIMEOUT)
