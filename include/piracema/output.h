@@ -50,6 +50,12 @@ class Output {
     at_work_->store(id, std::memory_order_relaxed);
   }
 
+  /// An item is looked at before it is begun: if that kills the process, it was that item.
+  void look_at_item(std::uint64_t id) { at_work_->store(id, std::memory_order_relaxed); }
+
+  /// Some items are passed by, as they have killed a process. None is looked at before it is begun.
+  bool passes_by() const { return skips_; }
+
   /// A source that has begun an item has none yet, after all.
   void take_back_item() { budget_ += 1; }
 

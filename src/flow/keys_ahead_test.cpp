@@ -3,8 +3,12 @@
 #include <piracema/blocks.h>
 
 #include <array>
+#include <atomic>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,42 +43,82 @@ struct LargeTable : KeyedTable<std::uint64_t, LargeValue> {
 
 /// Where nothing is emitted.
 class NowhereToGo final : public Output {
+ public:
+  NowhereToGo() { at_work_ = &at_work; }
+  void pass_by(std::string text) {
+    skips_ = true;
+    passed_by_ = std::move(text);
+  }
+  std::atomic<std::uint64_t> at_work = 0;
+
+ private:
   void lane_full(std::size_t) override {}
-  bool skip(Bytes) override { return false; }
+  bool skip(Bytes item) override { return as_text(item) == passed_by_; }
+  std::string passed_by_;
 };
 
-std::optional<std::uint64_t> none_comes() { return std::nullopt; }
+/// An item that does not lie in its batch as it does in memory.
+struct Name {
+  std::string text;
 
-/// A sink of numbers, which has seen `before` of them, its states in memory as in a job.
+  explicit Name(std::uint64_t number) : text(std::to_string(number) + " is a long name") {}
+  explicit Name(std::string said) : text(std::move(said)) {}
+  bool operator==(const Name&) const = default;
+
+  static inline std::size_t decoded = 0;
+};
+
+}  // namespace
+
+template <>
+struct piracema::Codec<Name> {
+  static constexpr std::size_t fixed_bytes = 0;
+  static void encode(const Name& name, Buffer& out) {
+    out.append(name.text.data(), name.text.size());
+  }
+  static Name decode(Bytes in) {
+    Name::decoded += 1;
+    if (as_text(in) == "none") throw DecodeError("not a name");
+    return Name(std::string(as_text(in)));
+  }
+};
+
+namespace {
+
+/// A sink of items that are made of numbers, which has seen `before` of them, its states in memory
+/// as in a job.
+template <class Item>
 struct CountedSink {
   template <class KeyOf>
   CountedSink(std::uint64_t before, KeyOf key_of)
-      : graph(pipeline(source("none_comes", none_comes),
+      : graph(pipeline(source("none_comes", [] { return std::optional<Item>(); }),
                        sink("count",
-                            [this](const std::uint64_t& number, LargeValue& value) {
+                            [this](const Item& item, LargeValue& value) {
                               if (counts.empty() && at_first) at_first();
                               value[0] += 1;
-                              counts.emplace_back(number, value[0]);
+                              counts.emplace_back(item, value[0]);
                             })
                            .by_key(key_of))),
         code(graph.code[1]()) {
     code->keyed_states(nullptr)->own(KeyGroups(1'024), {0, 1'024});
-    for (std::uint64_t number = 0; number < before; ++number) process({number});
+    for (std::uint64_t number = 0; number < before; ++number) process({Item(number)});
     counts.clear();
   }
-  void process(const std::vector<std::uint64_t>& numbers) {
+  void process(const std::vector<Item>& items) {
     Batch batch;
-    for (const std::uint64_t number : numbers) batch.add(batch.count, number);
+    for (const Item& item : items) batch.add(batch.count, item);
     code->process(batch, nowhere);
   }
 
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;
+  std::vector<std::pair<Item, std::uint64_t>> counts;
   /// Called when an item comes and none has been counted.
   std::function<void()> at_first;
   Graph graph;
   std::unique_ptr<Operator> code;
   NowhereToGo nowhere;
 };
+
+std::string name_text(const Name& name) { return name.text; }
 
 }  // namespace
 
@@ -112,7 +156,7 @@ TEST_CASE("keys of the next items are found before the first of them comes, if t
     return number;
   };
   for (const bool large : {false, true}) {
-    CountedSink sink(large ? many_keys : 100, key_of);
+    CountedSink<std::uint64_t> sink(large ? many_keys : 100, key_of);
     sink.at_first = [&] { found_at_first = found; };
     found = 0;
     sink.process(std::vector<std::uint64_t>(100, 1));
@@ -122,7 +166,7 @@ TEST_CASE("keys of the next items are found before the first of them comes, if t
 }
 
 TEST_CASE("each item of a batch meets the state of its key, however many keys there are") {
-  CountedSink sink(many_keys, [](std::uint64_t number) { return number; });
+  CountedSink<std::uint64_t> sink(many_keys, [](std::uint64_t number) { return number; });
   std::vector<std::uint64_t> numbers;
   for (std::uint64_t i = 0; i < 100; ++i) numbers.push_back(i * 37 % many_keys);
   sink.process(numbers);
@@ -133,10 +177,84 @@ TEST_CASE("each item of a batch meets the state of its key, however many keys th
 }
 
 TEST_CASE("an item whose key cannot be found is named when it comes, not with one before it") {
-  CountedSink sink(many_keys, [](std::uint64_t number) {
+  CountedSink<std::uint64_t> sink(many_keys, [](std::uint64_t number) {
     if (number == many_keys + 7) throw std::runtime_error("no key");
     return number;
   });
   CHECK_THROWS_WITH(sink.process({1, 2, 3, many_keys + 7, 4}), "no key");
   CHECK(sink.counts.size() == 3);
+}
+
+TEST_CASE("items that have to be decoded are, each once, before the first of them comes") {
+  CountedSink<Name> sink(many_keys, name_text);
+  std::vector<Name> names;
+  for (std::uint64_t i = 0; i < 100; ++i) names.emplace_back(i * 37 % many_keys);
+  std::size_t decoded_at_first = 0;
+  sink.at_first = [&] { decoded_at_first = Name::decoded; };
+  Name::decoded = 0;
+  sink.process(names);
+  CHECK(decoded_at_first == LargeTable::fetched_max);
+  CHECK(Name::decoded == names.size());
+  REQUIRE(sink.counts.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    CHECK(sink.counts[i] == std::pair(names[i], std::uint64_t{2}));
+  }
+}
+
+TEST_CASE("long items are decoded ahead only as far as the caches have room for them") {
+  CountedSink<Name> sink(many_keys, name_text);
+  std::size_t decoded_at_first = 0;
+  sink.at_first = [&] { decoded_at_first = Name::decoded; };
+  Name::decoded = 0;
+  sink.process(std::vector<Name>(100, Name(std::string(5'000, 'x'))));
+  CHECK(decoded_at_first == 4);
+  CHECK(sink.counts.size() == 100);
+  CHECK(sink.counts.back().second == 100);
+}
+
+TEST_CASE("an item that cannot be decoded is named when it comes, not with one before it") {
+  CountedSink<Name> sink(many_keys, name_text);
+  const std::vector<Name> names{Name(1), Name(2), Name("none"), Name(4)};
+  CHECK_THROWS_WITH(sink.process(names), "not a name");
+  CHECK(sink.counts.size() == 2);
+}
+
+TEST_CASE("an item that is passed by is not decoded, nor any other before it comes") {
+  CountedSink<Name> sink(many_keys, name_text);
+  sink.nowhere.pass_by(Name(2).text);
+  std::size_t decoded_at_first = 0;
+  sink.at_first = [&] { decoded_at_first = Name::decoded; };
+  Name::decoded = 0;
+  sink.process({Name(1), Name(2), Name(3)});
+  CHECK(decoded_at_first == 1);
+  CHECK(Name::decoded == 2);
+  REQUIRE(sink.counts.size() == 2);
+  CHECK(sink.counts[1].first == Name(3));
+}
+
+TEST_CASE("an item that is looked at before it comes is the one that the process is at work on") {
+  NowhereToGo* nowhere = nullptr;
+  std::vector<std::uint64_t> at_work;
+  const auto note = [&] { at_work.push_back(nowhere == nullptr ? 0 : nowhere->at_work.load()); };
+  const std::vector<std::uint64_t> twice{0, 1, 2, 3, 4, 0, 1, 2, 3, 4};
+  SUBCASE("where it lies as it does in memory") {
+    CountedSink<std::uint64_t> sink(many_keys, [&](std::uint64_t number) {
+      note();
+      return number;
+    });
+    nowhere = &sink.nowhere;
+    at_work.clear();
+    sink.process({5, 6, 7, 8, 9});
+    CHECK(at_work == twice);
+  }
+  SUBCASE("where it is decoded") {
+    CountedSink<Name> sink(many_keys, [&](const Name& name) {
+      note();
+      return name.text;
+    });
+    nowhere = &sink.nowhere;
+    at_work.clear();
+    sink.process({Name(5), Name(6), Name(7), Name(8), Name(9)});
+    CHECK(at_work == twice);
+  }
 }

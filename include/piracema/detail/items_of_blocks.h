@@ -8,6 +8,8 @@
 #include <piracema/graph.h>
 #include <piracema/key.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
@@ -15,6 +17,7 @@
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 /// Items as blocks know them, by their types: where they go, and how they come out of a batch.
 namespace piracema::detail {
@@ -70,17 +73,104 @@ void with_item(Batch& batch, Bytes bytes, const Use& use) {
   use(item_of<In>(batch, bytes));
 }
 
-/// All items of a batch, where they lie in it as they would in memory; else none.
+/// Its items are decoded before they come, if that is worth it: each by itself, and not so large
+/// that some of them drive each other out of the processor's first cache.
 template <class In>
-std::span<const In> items_in_memory([[maybe_unused]] const Batch& batch) {
-  if constexpr (requires { Codec<In>::as_in_memory; }) {
-    const auto* const first = batch.data.data();
-    if (batch.item_bytes == sizeof(In) && batch.data.size() / sizeof(In) >= batch.count &&
-        reinterpret_cast<std::uintptr_t>(first) % alignof(In) == 0) {
-      return {std::launder(reinterpret_cast<const In*>(first)), batch.count};
+concept DecodedAhead = !requires {
+  Codec<In>::as_in_memory;
+}
+&&!HandedOver<In> && std::is_move_constructible_v<In> && sizeof(In) <= 256;
+
+/// The items of a batch, one after the other. `Looks`: somebody looks at some of them before they
+/// come.
+template <class In, bool Looks>
+class BatchItems {
+ public:
+  BatchItems(Batch& batch, Output& output) : batch_(batch), output_(output), reader_(batch) {}
+
+  /// How many have come.
+  std::uint32_t come() const { return come_; }
+
+  /// Calls `use` with each that is not passed by, and `look` with these items before each one.
+  /// Throws DecodeError at one that is not what it should be.
+  template <class Look, class Use>
+  void for_each(const Look& look, const Use& use) {
+    while (come_ < batch_.count) {
+      look(*this);
+      const Bytes item = reader_.next();
+      const std::uint32_t at = come_++;
+      if (!output_.begin_item(batch_, at, item)) continue;
+      if constexpr (decodes) {
+        if (at - decoded_from_ < decoded_.size()) {
+          use(std::move(decoded_[at - decoded_from_]));
+          continue;
+        }
+      }
+      with_item<In>(batch_, item, use);
     }
   }
-  return {};
-}
+  template <class Use>
+  void for_each(const Use& use) {
+    for_each([](BatchItems&) {}, use);
+  }
+
+  /// Calls `use` with those that come next, at most `most` of them, and with none behind one that
+  /// is not what it should be, or of which `use` throws: that one says so itself when it comes.
+  template <class Use>
+  void look_ahead(std::size_t most, const Use& use) {
+    if (output_.passes_by()) return;
+    most = std::min<std::size_t>(most, batch_.count - come_);
+    std::uint32_t at = come_;
+    try {
+      if constexpr (decodes) {
+        decoded_.clear();
+        decoded_.reserve(most);
+        decoded_from_ = come_;
+        BatchReader ahead = reader_;
+        for (std::size_t bytes = 0; decoded_.size() < most && bytes < decoded_bytes_max;) {
+          const Bytes one = ahead.next();
+          bytes += one.size();
+          output_.look_at_item(batch_.id(at++));
+          decoded_.push_back(Codec<In>::decode(one));
+          use(std::as_const(decoded_.back()));
+        }
+      } else {
+        const std::span<const In> all = items_in_memory();
+        for (const In& one : all.subspan(std::min<std::size_t>(come_, all.size()))) {
+          if (most-- == 0) break;
+          output_.look_at_item(batch_.id(at++));
+          use(one);
+        }
+      }
+    } catch (...) {
+      // It comes.
+    }
+  }
+
+ private:
+  static constexpr bool decodes = Looks && DecodedAhead<In>;
+  static constexpr std::size_t decoded_bytes_max = std::size_t{16} << 10;
+  struct Nothing {};
+
+  /// All of them, where they lie in the batch as they would in memory; else none.
+  std::span<const In> items_in_memory() const {
+    if constexpr (requires { Codec<In>::as_in_memory; }) {
+      const auto* const first = batch_.data.data();
+      if (batch_.item_bytes == sizeof(In) && batch_.data.size() / sizeof(In) >= batch_.count &&
+          reinterpret_cast<std::uintptr_t>(first) % alignof(In) == 0) {
+        return {std::launder(reinterpret_cast<const In*>(first)), batch_.count};
+      }
+    }
+    return {};
+  }
+
+  Batch& batch_;
+  Output& output_;
+  BatchReader reader_;
+  std::uint32_t come_ = 0;
+  /// Those from `decoded_from_` on that have been looked at; moved from once they have come.
+  [[no_unique_address]] std::conditional_t<decodes, std::vector<In>, Nothing> decoded_;
+  std::uint32_t decoded_from_ = 0;
+};
 
 }  // namespace piracema::detail

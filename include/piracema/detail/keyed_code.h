@@ -30,7 +30,12 @@ using namespace engine;
 /// Code without a state for each key.
 struct NoKeys {
   static constexpr bool keyed = false;
-  void fetch(const Batch&, std::uint32_t) const {}
+  template <class Items>
+  void fetch(Items&) const {}
+  template <class Items>
+  void fetch_left(Items&) const {}
+  template <class Items>
+  void fetch_right(Items&) const {}
   template <class F>
   void open(const F&, const Context&) {
     static_assert(!HasTtl<F>,
@@ -90,13 +95,18 @@ class StatesOf {
   }
 
   /// At some items of a batch: the states of those that come next are on their way to the caches
-  /// when they come. Only where a key is found without decoding an item.
-  template <class Item, class KeyOf>
-  void fetch_keys(const Batch& batch, std::uint32_t item, const KeyOf& key_of) const {
+  /// when they come.
+  template <class Items, class KeyOf>
+  void fetch_keys(Items& items, const KeyOf& key_of) const {
     if constexpr (!has_collections<State>) {
-      if (item % InMemory::fetched_max != 0 || stored_ || !in_memory_.is_large()) return;
-      const std::span<const Item> all = items_in_memory<Item>(batch);
-      if (item < all.size()) fetch_keys(all.subspan(item), key_of);
+      if (items.come() % InMemory::fetched_max != 0 || stored_ || !in_memory_.is_large()) return;
+      std::array<std::uint64_t, InMemory::fetched_max> mixed;
+      std::size_t count = 0;
+      items.look_ahead(mixed.size(), [&](const auto& item) {
+        mixed[count] = mix(KeyHash<Found>::of(key_of(item)));
+        count += 1;
+      });
+      in_memory_.fetch({mixed.data(), count});
     }
   }
 
@@ -150,20 +160,6 @@ class StatesOf {
            (own == "nothing" ? "" : " and " + own);
   }
 
-  template <class Item, class KeyOf>
-  void fetch_keys(std::span<const Item> items, const KeyOf& key_of) const {
-    std::array<std::uint64_t, InMemory::fetched_max> mixed;
-    std::size_t count = 0;
-    try {
-      for (; count < std::min(items.size(), mixed.size()); ++count) {
-        mixed[count] = mix(KeyHash<Found>::of(key_of(items[count])));
-      }
-    } catch (...) {
-      // The item that has no key says so when it comes.
-    }
-    in_memory_.fetch({mixed.data(), count});
-  }
-
   template <class Use>
   void on_table(const Use& use) {
     if (stored_) [[unlikely]]
@@ -201,8 +197,9 @@ class Keyed : public StatesOf<F, KeyFound<In, KeyOf>, typename NodeTypes<F>::Sta
   static constexpr bool keyed = true;
   explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
 
-  void fetch(const Batch& batch, std::uint32_t item) const {
-    Keyed::StatesOf::template fetch_keys<In>(batch, item, key_of_);
+  template <class Items>
+  void fetch(Items& items) const {
+    Keyed::StatesOf::fetch_keys(items, key_of_);
   }
   template <class Use>
   void with(const In& item, const Use& use) {
@@ -225,12 +222,13 @@ class KeyedPair : public StatesOf<F, KeyFound<typename JoinTypes<F>::Left, KeyOf
   KeyedPair(KeyOfLeft of_left, KeyOfRight of_right)
       : of_left_(std::move(of_left)), of_right_(std::move(of_right)) {}
 
-  void fetch(const Batch& batch, std::uint32_t item) const {
-    if (batch.input == 0) {
-      Base::template fetch_keys<typename Types::Left>(batch, item, of_left_);
-    } else {
-      Base::template fetch_keys<typename Types::Right>(batch, item, of_right_);
-    }
+  template <class Items>
+  void fetch_left(Items& items) const {
+    Base::fetch_keys(items, of_left_);
+  }
+  template <class Items>
+  void fetch_right(Items& items) const {
+    Base::fetch_keys(items, of_right_);
   }
   template <class Use>
   void with_left(const typename Types::Left& item, const Use& use) {

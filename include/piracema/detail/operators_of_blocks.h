@@ -181,26 +181,12 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
 
   void process(Batch& batch, Output& output) override {
     Emits emits = emits_of(output);
-    BatchReader items(batch);
-    for (std::uint32_t i = 0; i < batch.count; ++i) {
-      if (!TakesBack<F> || batch.input == 0) keys_.fetch(batch, i);
-      const Bytes item = items.next();
-      if (!output.begin_item(batch, i, item)) continue;
-      if constexpr (TakesBack<F>) {
-        if (batch.input == 1) {
-          with_item<typename BackOf<F>::type>(batch, item, [&](auto&& value) {
-            std::apply(
-                [&](auto&... emit) {
-                  this->code_.back(std::forward<decltype(value)>(value), emit...);
-                },
-                emits);
-          });
-          continue;
-        }
-      }
-      with_item<In>(batch, item,
-                    [&](auto&& value) { one(std::forward<decltype(value)>(value), emits); });
+    if constexpr (TakesBack<F>) {
+      if (batch.input == 1) return take_back(batch, output, emits);
     }
+    BatchItems<In, Keys::keyed> items(batch, output);
+    items.for_each([&](auto& next) { keys_.fetch(next); },
+                   [&](auto&& value) { one(std::forward<decltype(value)>(value), emits); });
   }
 
   std::string layout_of_items(std::uint32_t input) const override {
@@ -211,6 +197,15 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
  private:
   using Emitting::code_;
   using Emitting::emits_of;
+
+  void take_back(Batch& batch, Output& output, Emits& emits) {
+    BatchItems<typename BackOf<F>::type, false> items(batch, output);
+    items.for_each([&](auto&& value) {
+      std::apply(
+          [&](auto&... emit) { this->code_.back(std::forward<decltype(value)>(value), emit...); },
+          emits);
+    });
+  }
 
   template <class Item>
   void one(Item&& item, Emits& emits) {
@@ -246,35 +241,10 @@ class BlockJoin final
   }
 
   void process(Batch& batch, Output& output) override {
-    Emits emits = this->emits_of(output);
-    BatchReader items(batch);
-    for (std::uint32_t i = 0; i < batch.count; ++i) {
-      keys_.fetch(batch, i);
-      const Bytes item = items.next();
-      if (!output.begin_item(batch, i, item)) continue;
-      if (batch.input == 0) {
-        with_item<typename Types::Left>(batch, item, [&](auto&& value) {
-          using Value = decltype(value);
-          keys_.with_left(std::as_const(value), [&](auto&... state) {
-            std::apply(
-                [&](auto&... emit) {
-                  this->code_.left(std::forward<Value>(value), state..., emit...);
-                },
-                emits);
-          });
-        });
-      } else {
-        with_item<typename Types::Right>(batch, item, [&](auto&& value) {
-          using Value = decltype(value);
-          keys_.with_right(std::as_const(value), [&](auto&... state) {
-            std::apply(
-                [&](auto&... emit) {
-                  this->code_.right(std::forward<Value>(value), state..., emit...);
-                },
-                emits);
-          });
-        });
-      }
+    if (batch.input == 0) {
+      take_left(batch, output);
+    } else {
+      take_right(batch, output);
     }
   }
   void finish(Output& output) override {
@@ -286,6 +256,37 @@ class BlockJoin final
   }
 
  private:
+  void take_left(Batch& batch, Output& output) {
+    Emits emits = this->emits_of(output);
+    BatchItems<typename Types::Left, Keys::keyed> items(batch, output);
+    items.for_each([&](auto& next) { keys_.fetch_left(next); },
+                   [&](auto&& value) {
+                     using Value = decltype(value);
+                     keys_.with_left(std::as_const(value), [&](auto&... state) {
+                       std::apply(
+                           [&](auto&... emit) {
+                             this->code_.left(std::forward<Value>(value), state..., emit...);
+                           },
+                           emits);
+                     });
+                   });
+  }
+  void take_right(Batch& batch, Output& output) {
+    Emits emits = this->emits_of(output);
+    BatchItems<typename Types::Right, Keys::keyed> items(batch, output);
+    items.for_each([&](auto& next) { keys_.fetch_right(next); },
+                   [&](auto&& value) {
+                     using Value = decltype(value);
+                     keys_.with_right(std::as_const(value), [&](auto&... state) {
+                       std::apply(
+                           [&](auto&... emit) {
+                             this->code_.right(std::forward<Value>(value), state..., emit...);
+                           },
+                           emits);
+                     });
+                   });
+  }
+
   using Base::keys_;
 };
 
@@ -304,16 +305,15 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
   void take_own(In&& item, Output&) override { one(std::move(item)); }
 
   void process(Batch& batch, Output& output) override {
-    BatchReader items(batch);
-    for (std::uint32_t i = 0; i < batch.count; ++i) {
-      keys_.fetch(batch, i);
-      const Bytes item = items.next();
-      if (!output.begin_item(batch, i, item)) continue;
-      if constexpr (takes_reference) {
-        with_item<In>(batch, item,
-                      [&](auto&& value) { one(std::forward<decltype(value)>(value)); });
-      } else {
-        one(item_of<In>(batch, item));
+    if constexpr (takes_reference) {
+      BatchItems<In, Keys::keyed> items(batch, output);
+      items.for_each([&](auto& next) { keys_.fetch(next); },
+                     [&](auto&& value) { one(std::forward<decltype(value)>(value)); });
+    } else {
+      BatchReader items(batch);
+      for (std::uint32_t i = 0; i < batch.count; ++i) {
+        const Bytes item = items.next();
+        if (output.begin_item(batch, i, item)) one(item_of<In>(batch, item));
       }
     }
   }

@@ -1,0 +1,142 @@
+// bench_keyed_texts [--megabytes N] [--characters N] [--rounds N] [--json]
+//
+// What one core needs to count a text that comes in a batch, in turns three ways:
+//   map:             a loop over the batch and a tuned hash map (absl::flat_hash_map);
+//   operator:        a sink with a count for each text, whose texts are not looked at before they
+//   come; operator, ahead: the same as it runs: 32 texts are decoded, and their counts asked for,
+//   before they come.
+// All have N MB of texts and counts, and texts are drawn at random, half a million a round. The
+// second way asks for each item whether it is passed by, as an operator does that has lost a
+// process to one.
+#include <absl/container/flat_hash_map.h>
+#include <piracema/blocks.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "bench/common/keyed_rounds.h"
+
+using namespace piracema;
+using namespace piracema::bench;
+using engine::Batch;
+
+namespace {
+
+constexpr std::size_t batch_items = 512, updates = 500'000 / batch_items * batch_items;
+
+struct Settings {
+  std::uint64_t megabytes = 1'024, rounds = 9;
+  std::size_t characters = 12;
+};
+
+/// By the name of a way: nanoseconds of a count in each round.
+using Figures = std::vector<std::pair<std::string, std::vector<double>>>;
+
+/// Where nothing is emitted.
+class NowhereToGo final : public engine::Output {
+ public:
+  void look_ahead(bool wanted) { skips_ = !wanted; }
+
+ private:
+  void lane_full(std::size_t) override {}
+  bool skip(Bytes) override { return false; }
+};
+
+/// The same as the operator's.
+struct Hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return mix(KeyHash<std::string_view>::of(text));
+  }
+};
+
+std::string text_of(std::uint64_t key, std::size_t characters) {
+  const std::string number = std::to_string(key);
+  return number + std::string(characters - std::min(characters, number.size()), 'x');
+}
+
+Figures measure(const Settings& settings) {
+  const std::uint64_t keys = settings.megabytes * 1'000'000 / (sizeof(std::string) + 8);
+  absl::flat_hash_map<std::string, std::uint64_t, Hash, std::equal_to<>> map;
+  const Graph graph(
+      pipeline(source("texts", [] { return std::optional<std::string>(); }),
+               sink("count", [](const std::string&, std::uint64_t& count) {
+                 count += 1;
+               }).by_key([](const std::string& text) -> const std::string& { return text; })));
+  const auto count = graph.code[1]();
+  count->keyed_states(nullptr)->own(KeyGroups(1'024), {0, 1'024});
+  NowhereToGo output;
+
+  std::vector<Batch> batches;
+  const auto fill = [&](auto&& next) {
+    batches.assign(updates / batch_items, Batch());
+    for (Batch& batch : batches) {
+      for (std::size_t i = 0; i < batch_items; ++i)
+        batch.add(i, text_of(next(), settings.characters));
+    }
+  };
+  const auto in_map = [&] {
+    for (const Batch& batch : batches) {
+      engine::BatchReader items(batch);
+      for (std::uint32_t i = 0; i < batch.count; ++i) map[as_text(items.next())] += 1;
+    }
+  };
+  const auto in_operator = [&] {
+    for (Batch& batch : batches) count->process(batch, output);
+  };
+  for (std::uint64_t key = 0; key < keys; key += updates) {
+    fill([&, next = key]() mutable { return next++; });
+    in_map();
+    in_operator();
+  }
+
+  Figures figures{{"map", {}}, {"operator", {}}, {"operator, ahead", {}}};
+  Random random(1);
+  const auto round = [&](std::size_t way, const auto& run) {
+    fill([&] { return random.below(keys); });
+    figures[way].second.push_back(1e6 * ms(time_of(run)) / updates);
+  };
+  for (std::uint64_t i = 0; i < settings.rounds; ++i) {
+    round(0, in_map);
+    output.look_ahead(false);
+    round(1, in_operator);
+    output.look_ahead(true);
+    round(2, in_operator);
+  }
+  return figures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  bool json = false;
+  CLI::App app("The time to count a text that comes in a batch, beside a tuned hash map");
+  app.add_option("--megabytes", settings.megabytes, "of texts and counts");
+  app.add_option("--characters", settings.characters, "of a text, at least")
+      ->check(CLI::Range(1, 4'000));
+  app.add_option("--rounds", settings.rounds, "of each way")->check(CLI::Range(1, 1'000));
+  app.add_flag("--json", json, "all rounds");
+  CLI11_PARSE(app, argc, argv);
+  const Figures figures = measure(settings);
+  if (json) {
+    nlohmann::json all;
+    for (const auto& [way, rounds] : figures) all[way] = rounds;
+    std::printf("%s\n", all.dump(1).c_str());
+    return 0;
+  }
+  for (const auto& [way, rounds] : figures) {
+    const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
+    std::printf("%-15s %6.1f ns, %6.1f to %6.1f\n", way.c_str(), median(rounds), *least, *most);
+  }
+}
