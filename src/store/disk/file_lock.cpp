@@ -1,25 +1,41 @@
 #include "store/disk/file_lock.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "base/hint.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace piracema::store {
 
 namespace {
 
-// "process 123", or as much of that as the lock file says.
-std::string holder_of(int fd) {
+// The number of the process that has signed, as far as the lock file says it.
+std::string signature_of(int fd) {
   char text[16] = {};
   const ssize_t count = ::pread(fd, text, sizeof text - 1, 0);
   const std::string_view digits(text, count > 0 ? static_cast<std::size_t>(count) : 0);
-  const auto end = std::min(digits.find_first_not_of("0123456789"), digits.size());
-  return end == 0 ? "another process" : concat("process ", digits.substr(0, end));
+  return std::string(
+      digits.substr(0, std::min(digits.find_first_not_of("0123456789"), digits.size())));
+}
+
+// "process 123", or as much of that as the lock file says.
+std::string holder_of(int fd) {
+  const std::string signature = signature_of(fd);
+  return signature.empty() ? "another process" : concat("process ", signature);
+}
+
+// Nobody on this host has the number of the process that has signed.
+bool signer_is_gone(int fd) {
+  const auto pid = parse_number<pid_t>(signature_of(fd));
+  return pid && *pid > 0 && ::kill(*pid, 0) != 0 && errno == ESRCH;
 }
 
 Result<Fd> open_lock(const std::string& path) {
@@ -62,6 +78,14 @@ Result<Fd> try_to_lock(const std::string& path, std::string_view whom, short typ
 
 Result<Fd> lock_file(const std::string& path, std::string_view whom) {
   auto fd = try_to_lock(path, whom, F_WRLCK);
+  // A process that was killed while it began another one leaves its lock to it, until that one is a
+  // program of its own. No event tells when.
+  for (int again = 0; again < 100 && !fd && fd.error().code == Errc::refused; ++again) {
+    const auto looked_at = open_lock(path);
+    if (!looked_at || !signer_is_gone(looked_at->get())) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    fd = try_to_lock(path, whom, F_WRLCK);
+  }
   if (fd) sign(*fd);
   return fd;
 }
