@@ -23,6 +23,25 @@ void LentOptions::add(CLI::App& command) {
                      "Percent of windows that may close before the job is\nsaved; default: 1");
 }
 
+void LentOptions::add_suspend(CLI::App& command) {
+  can_suspend_ = true;
+  command.add_option(
+      "--suspend", suspend_,
+      "So much of --grace, at most, jobs stand still before they leave,\nand go on if the user "
+      "goes in time; 0: they leave at once.\nDefault: half of it");
+}
+
+Result<Time> LentOptions::suspend(Time grace) const {
+  if (!can_suspend_) return Time{};
+  if (suspend_.empty()) return grace / 2;
+  if (suspend_ == "0") return Time{};
+  const auto suspend = parse_duration(suspend_);
+  if (!suspend) return Error{Errc::usage, "--suspend: " + suspend.error().message};
+  if (*suspend <= grace) return Time(*suspend);
+  return Error{Errc::usage,
+               concat("--suspend: want at most the grace, ", grace_, ", found ", suspend_)};
+}
+
 Result<ckpt::LentMachine::Settings> LentOptions::settings() const {
   ckpt::LentMachine::Settings settings;
   settings.users = {
@@ -31,10 +50,16 @@ Result<ckpt::LentMachine::Settings> LentOptions::settings() const {
   const auto grace = parse_duration(grace_);
   if (!grace) return Error{Errc::usage, "--grace: " + grace.error().message};
   settings.lending.grace = *grace;
+  const auto suspend = this->suspend(*grace);
+  if (!suspend) return suspend.error();
+  settings.lending.suspend = *suspend;
   if (!idle_.empty()) {
     const auto idle = parse_duration(idle_);
     if (!idle) return Error{Errc::usage, "--idle: " + idle.error().message};
     settings.lending.idle = *idle;
+  }
+  if (!suspend_.empty() && idle_.empty() && presence_.empty()) {
+    return Error{Errc::usage, "want --idle, --presence or both with --suspend"};
   }
   if (!presence_.empty() && !is_given()) {
     return Error{Errc::usage, "want --windows, --idle or both with --presence"};

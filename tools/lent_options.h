@@ -13,6 +13,8 @@ namespace piracema::tools {
 class LentOptions {
  public:
   void add(CLI::App& command);
+  /// Beside them: how long jobs stand still before they leave.
+  void add_suspend(CLI::App& command);
   bool is_given() const { return !windows_.empty() || !idle_.empty(); }
   /// Errc::usage, Errc::config.
   Result<ckpt::LentMachine::Settings> settings() const;
@@ -20,7 +22,10 @@ class LentOptions {
   Result<double> risk() const;
 
  private:
-  std::string windows_, idle_, presence_, grace_ = "10s", risk_ = "1";
+  Result<Time> suspend(Time grace) const;
+
+  std::string windows_, idle_, presence_, grace_ = "10s", risk_ = "1", suspend_;
+  bool can_suspend_ = false;
   double load_ = 0.5;
 };
 

@@ -171,7 +171,7 @@ void NodeProcess::lent_seen(const ckpt::LentMachine::Seen& seen) {
   constexpr std::chrono::hours length_unless_known{8};
   const auto takes = leaving_.takes(supervisors(), seen.length.value_or(length_unless_known));
   step(JobRunner::LeavingTakes{takes.leaving, takes.ending});
-  step(JobRunner::LentSeen{seen.is_lent, seen.gone_by, seen.why});
+  step(JobRunner::LentSeen{seen.is_lent, seen.gone_by, seen.why, seen.suspended_until, seen.keeps});
 }
 
 // ---- room ----
@@ -389,6 +389,16 @@ void NodeProcess::act(const JobRunner::Leaves& leaves) {
   if (found == running_.end()) return;
   if (!leaves.does) return leaving_.stays(text_of(leaves.attempt));
   leaving_.asked(text_of(leaves.attempt), found->second.job.pid(), running_.size() - 1);
+}
+
+void NodeProcess::act(const JobRunner::Suspend& suspend) {
+  const auto found = running_.find(suspend.attempt);
+  if (found != running_.end()) found->second.job.suspend(suspend.by_itself);
+}
+
+void NodeProcess::act(const JobRunner::Resume& resume) {
+  const auto found = running_.find(resume.attempt);
+  if (found != running_.end()) found->second.job.resume();
 }
 
 void NodeProcess::act(const JobRunner::Terminate& terminate) {

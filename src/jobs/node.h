@@ -95,6 +95,8 @@ class NodeProcess {
   void act(const JobRunner::HostsChanged&);
   void act(const JobRunner::PartOver&);
   void act(const JobRunner::Leaves&);
+  void act(const JobRunner::Suspend&);
+  void act(const JobRunner::Resume&);
   void act(const JobRunner::Terminate&);
   void act(const JobRunner::Extend&);
   void act(const JobRunner::Tell&);

@@ -36,6 +36,8 @@ ProcessState state_of(pid_t pid) {
   rest >> flags;
   return {.held_up = state == 'R' || state == 'D',
           .stopped = state == 'T',
+          .traced = state == 't',
+          .blocked = state == 'D',
           .ending = state == 'Z' || state == 'X' || (flags & is_exiting) != 0};
 }
 

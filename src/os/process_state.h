@@ -11,6 +11,11 @@ struct ProcessState {
   bool held_up = false;
   /// By a signal (SIGSTOP, SIGTSTP); a debugger is something else.
   bool stopped = false;
+  /// By a debugger that holds it.
+  bool traced = false;
+  /// It waits in the kernel, for a disk or for a child that has its memory (vfork), and hears of no
+  /// signal but SIGKILL until that is over.
+  bool blocked = false;
   /// It is on its way out, has yet to be waited for, or is gone. The kernel ends the connections of
   /// a process before anybody can wait for it: on a busy machine some time before.
   bool ending = false;

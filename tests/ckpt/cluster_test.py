@@ -14,7 +14,7 @@ import unittest
 from support import skip, want_ckpt
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
-from cluster_of_nodes import CLEAN, PIRACEMA, STREAM, ClusterOfNodes, children_of  # noqa: E402
+from cluster_of_nodes import CLEAN, PIRACEMA, STREAM, ClusterOfNodes, children_of, stands_still, state_of  # noqa: E402
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # Lines with the heat of 1,000 by 1,000 points, every 20 steps.
@@ -45,19 +45,22 @@ class Saved(ClusterOfNodes):
         """A node d whose window is open, and closes after that; when it does."""
         opens = int(time.time()) - 10
         closes = opens + 10 + seconds
-        self.ask("admit", "d=127.0.0.1")
-        shutil.copytree(self.folder / "c" / "d", self.folder / "d")
         windows = self.folder / "windows"
         windows.write_text("daily " + " ".join(time.strftime("%H:%M:%S", time.localtime(at))
                                                for at in (opens, closes)) + "\n")
+        self.start_lent("--windows", windows, *words)
+        return closes
+
+    def start_lent(self, *words):
+        self.ask("admit", "d=127.0.0.1")
+        shutil.copytree(self.folder / "c" / "d", self.folder / "d")
         log = open(self.folder / "d.log", "w")
         self.addCleanup(log.close)
         self.processes["d"] = subprocess.Popen(
-            [PIRACEMA, "cluster", "node", "--home", self.folder / "d", "--windows", windows, *words],
+            [PIRACEMA, "cluster", "node", "--home", self.folder / "d", *words],
             env=CLEAN, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.addCleanup(self.processes["d"].wait)
         self.addCleanup(self.processes["d"].kill)
-        return closes
 
     def of_jobs_on_lent(self):
         return [pid for pid, words in children_of(self.processes["d"].pid) if b"supervise" in words]
@@ -165,14 +168,18 @@ class Saved(ClusterOfNodes):
         self.wait_until(lambda: len(self.lines_of(job)) > 10, "the MPI job does not begin")
         return job, wanted
 
-    def ranks(self, node, program=HEAT[4]):
-        """Of that program, below the node."""
+    def below(self, node):
+        """Processes that descend from it, with their words."""
         found, left = [], [self.processes[node].pid]
         while left:
             below = children_of(left.pop())
             left += [pid for pid, _ in below]
-            found += [pid for pid, words in below if words[0] == program.encode()]
+            found += below
         return found
+
+    def ranks(self, node, program=HEAT[4]):
+        """Of that program, below the node."""
+        return [pid for pid, words in self.below(node) if words[0] == program.encode()]
 
     def test_each_mpirun_finds_the_nodes_of_its_job_and_the_way_there(self):
         for mpirun in "mpirun.openmpi", "mpirun.mpich":
@@ -236,6 +243,51 @@ class Saved(ClusterOfNodes):
         self.assertEqual(sorted([*range(1, 61)] * 2), sorted(map(int, (self.folder / "images" / "stdout").read_text().split())))
         learnt = (self.folder / "d" / "leaving").iterdir()
         self.assertTrue(any(path.stat().st_size for path in learnt), "what it took to leave was not learnt")
+
+    def test_an_mpi_job_stands_still_while_a_user_is_there_and_is_saved_when_he_stays(self):
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("no mpirun.openmpi")
+        there = self.folder / "there"
+        self.start_lent("--slots", "2", "--idle", "1s", "--presence", f"test -e {there}", "--grace", "60s",
+                        "--suspend", "20s")
+        self.wait_until(lambda: self.nodes().get("d", {}).get("state") == "here", "d is not there")
+        for name in self.NODES:
+            self.ask("drain", name)
+        # They cannot end before there is the lock.
+        count = COUNT.replace("$LOCK", str(self.lock))
+        job = int(self.ask("submit", "--slots", 2, "--images", self.folder / "images",
+                           *(word for name, value in AS_ROOT.items() for word in ("--env", f"{name}={value}")),
+                           "--", "mpirun.openmpi", "-n", "2", "--oversubscribe", "sh", "-c", count))
+        self.wait_until(lambda: self.lines_of(job).count("5") == 2, "the MPI job does not begin")
+        for name in self.NODES:
+            self.ask("drain", name, "--off")
+        ranks = self.ranks("d", "sh")
+        self.assertEqual(2, len(ranks))
+        keepers = [pid for pid, words in self.below("d") if b"ckpt" in words and b"run" in words]
+        self.assertTrue(keepers)
+        there.touch()
+        self.wait_until(lambda: all(map(stands_still, ranks)), "the ranks do not stand still")
+        # Who is to save them does not.
+        self.assertNotIn("T", [state_of(pid) for pid in keepers])
+        stopped_at = self.lines_of(job)
+        self.wait_until(lambda: self.job(job)["state"] == "suspended", "nobody is told")
+        self.assertTrue(all(map(stands_still, ranks)))
+        self.assertEqual(stopped_at, self.lines_of(job))
+        there.unlink()
+        self.wait_until(lambda: not any(map(stands_still, ranks)), "the ranks stand still for ever")
+        self.wait_until(lambda: self.lines_of(job).count("40") == 2, "the MPI job does not go on")
+        self.assertEqual(1, self.job(job)["attempt"])
+        there.touch()
+        self.wait_until(lambda: all(map(stands_still, ranks)), "the ranks do not stand still")
+        self.wait_until(lambda: self.job(job)["node"] in self.NODES, "the MPI job does not leave")
+        self.lock.touch()
+        self.wait(job)
+        found = self.job(job)
+        self.assertEqual((2, 0), (found["attempt"], found["failures"]))
+        self.assertIn("goes on from image", self.log_of(job))
+        # This mpirun says that it forwards SIGCONT.
+        said = (self.folder / "images" / "stdout").read_text().splitlines()
+        self.assertEqual(sorted([*range(1, 61)] * 2), sorted(int(line) for line in said if line.isdigit()))
 
     def test_a_program_with_images_goes_on_where_machines_are_like_the_one_that_it_began_on(self):
         for name in self.NODES:

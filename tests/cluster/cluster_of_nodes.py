@@ -38,6 +38,20 @@ def children_of(pid):
     return found
 
 
+def state_of(pid):
+    """A letter, as ps has it; X: there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return "X"
+
+
+def stands_still(pid):
+    """It is stopped; or it waits for a child that is and has its memory (vfork), as a shell does."""
+    children = [child for child, _ in children_of(pid)]
+    return state_of(pid) == "T" or (state_of(pid) == "D" and children and all(map(stands_still, children)))
+
+
 class ClusterOfNodes(unittest.TestCase):
     """Three with a replica of the control plane, and others without."""
     NODES = ["a", "b", "c"]

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 """Nodes on machines that are lent for a while: by a calendar, or while their user is away."""
 
-import contextlib
 import datetime
-import os
-import pathlib
-import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from cluster_of_nodes import CLEAN, PIRACEMA, SECONDS_MAX, STREAM, ClusterOfNodes, children_of
+from cluster_of_nodes import CLEAN, SECONDS_MAX, STREAM
+from lent_node import LentNode
 
 DEAF = "trap '' TERM; echo attempt $PIRACEMA_ATTEMPT; while :; do sleep 0.1; done"
 
@@ -22,24 +19,10 @@ def window(opens, closes):
     return f"daily {' '.join(of_day)}\n"
 
 
-class Lent(ClusterOfNodes):
+class Lent(LentNode):
     def setUp(self):
         super().setUp()
-        self.wait_for_nodes()
         self.windows = self.folder / "windows"
-        self.ask("admit", "d=127.0.0.1")
-        shutil.copytree(self.folder / "c" / "d", self.folder / "d")
-
-    def command(self, *words):
-        return [PIRACEMA, "cluster", "node", "--home", self.folder / "d", "--slots", "2", *words]
-
-    def start_lent(self, *words):
-        log = open(self.folder / "d.log", "a")
-        self.addCleanup(log.close)
-        self.processes["d"] = subprocess.Popen(self.command(*words), env=CLEAN, stdin=subprocess.DEVNULL,
-                                               stdout=log, stderr=log)
-        self.addCleanup(self.processes["d"].wait)
-        self.addCleanup(self.processes["d"].kill)
 
     def lend(self, opens_in, seconds):
         """A window by whole seconds; when it opens and closes."""
@@ -47,25 +30,9 @@ class Lent(ClusterOfNodes):
         self.windows.write_text(window(opens, opens + seconds))
         return opens, opens + seconds
 
-    def of_jobs(self):
-        """What belongs to jobs on the lent machine."""
-        mine = [pid for pid, words in children_of(self.processes["d"].pid) if b"supervise" in words]
-        return mine + [child for pid in mine for child, _ in children_of(pid)]
-
     def at(self, moment):
         """Waits for a time on the wall clock: it is what was promised."""
         time.sleep(max(0, moment - time.time()))
-
-    def gone(self, pids):
-        """None is alive; who has ended and was not asked about yet does nothing any more."""
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                    return False
-        return True
-
-    def state_of_lent(self):
-        return self.nodes().get("d", {}).get("state")
 
     def test_a_stream_has_left_when_the_window_closes_and_goes_on_elsewhere(self):
         _, closes = self.lend(-10, 45)

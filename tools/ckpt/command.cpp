@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <string_view>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -218,6 +220,9 @@ Result<RunSettings> CkptCommand::settings() const {
   auto settings = run_settings(criu_, every_, keep_, quiet_);
   if (!settings) return settings;
   if (auto applied = apply_preparation(preparation_, *settings); !applied) return applied.error();
+  // As of a job of a cluster (docs/cluster.md).
+  const char* const suspend = std::getenv("PIRACEMA_SUSPEND");
+  settings->suspends = suspend != nullptr && std::string_view(suspend) == "self";
   if (!compress_) return settings;
   if (auto found = find_zstd(); !found) return found.error();
   settings->compress = true;

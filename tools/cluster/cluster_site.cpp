@@ -73,10 +73,11 @@ void write_jobs(MetricsWriter& out, const ClusterSight& sight) {
     for (const JobState state : states) counts[{user.name, state}] = 0;
   }
   double longest = 0;
-  std::uint64_t losses = 0;
+  std::uint64_t losses = 0, suspended = 0;
   for (const jobs::Job& job : sight.jobs) {
     counts[{job.owner.user, job.state}] += 1;
     losses += job.losses;
+    suspended += is_suspended(job) ? 1 : 0;
     if (job.state != JobState::waiting) continue;
     longest = std::max(longest, seconds_since(job.submitted_ms, sight.now_ms));
   }
@@ -84,6 +85,9 @@ void write_jobs(MetricsWriter& out, const ClusterSight& sight) {
   for (const auto& [who, count] : counts) {
     out.put({{"user", who.first}, {"state", name_of(who.second)}}, count);
   }
+  out.gauge("piracema_cluster_jobs_suspended",
+            "Of those that run: they stand still, as a user is at their machine.");
+  out.put({}, suspended);
   out.gauge("piracema_cluster_longest_wait_seconds",
             "How long ago the oldest job that waits was asked for.");
   out.put({}, longest);

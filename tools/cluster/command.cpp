@@ -105,6 +105,7 @@ ClusterCommand::ClusterCommand(CLI::App& app)
                     "several nodes has those of one site, if it can begin there at once.\n"
                     "Default: one for all that say none");
   lent_.add(*node_);
+  lent_.add_suspend(*node_);
   add_log_options(*node_);
   node_
       ->add_option("--nice", niceness_,
@@ -116,6 +117,8 @@ ClusterCommand::ClusterCommand(CLI::App& app)
              "ends them.\n"
              "A machine that is lent for a while (--windows, --idle) is given back in time:\n"
              "jobs leave as late as they can, begin elsewhere, and are ended before it closes.\n"
+             "While its user is there they stand still at once, if they can, and go on if he\n"
+             "goes soon.\n"
              "A window: mon-fri 20:00 06:00\n\n",
              footer));
   replica_ = cluster_->add_subcommand("replica", "Run a node's replica of the control plane");

@@ -63,6 +63,10 @@ std::string sentence(const Event& event) {
       return concat("the user ", event.user, " was removed");
     case node_full:
       return concat("the home of ", node, " has no room: no job begins there, and what runs stays");
+    case job_suspended:
+      return concat(job, " stands still on the node ", event.node);
+    case job_resumed:
+      return concat(job, " goes on, on the node ", event.node);
     case node_has_room:
       return concat("the home of ", node, " has room again");
   }
@@ -94,8 +98,9 @@ ClusterEvents::ClusterEvents(CLI::App& cluster, const std::string& footer) {
   events_->add_flag("-f,--follow", follow_, "Go on as it happens, until Ctrl-C");
   events_->add_flag("--json", json_, "One JSON object for each");
   events_->footer(concat(
-      "Nodes that come, are lost, drain, are lent or full; jobs that lose their node, fail,\n"
-      "begin again or are cancelled; users that come, go or change. The last 1,000.\n\n",
+      "Nodes that come, are lost, drain, are lent or full; jobs that lose their node, stand\n"
+      "still while a user is there, fail, begin again or are cancelled; users that come, go\n"
+      "or change. The last 1,000.\n\n",
       footer));
 }
 

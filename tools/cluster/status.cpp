@@ -107,7 +107,7 @@ void ClusterStatus::show(const ClusterSight& seen) const {
   std::printf("nodes          %s\n",
               counts_of(seen.nodes, [](const auto& node) { return state_of(node); }).c_str());
   std::printf("jobs           %s\n",
-              counts_of(seen.jobs, [](const auto& job) { return name_of(job.state); }).c_str());
+              counts_of(seen.jobs, [](const auto& job) { return name_of(job); }).c_str());
   if (!seen.nodes.empty()) std::printf("\n%s\n", node_header().c_str());
   for (const jobs::Node& node : seen.nodes) {
     std::printf("%s\n", tools::line_of(node, seen.now_ms).c_str());
@@ -140,7 +140,7 @@ int ClusterStatus::tell_job(const ClusterSight& seen) const {
     return 0;
   }
   std::printf("%s\n%s\n%s: %s\n", job_header().c_str(), tools::line_of(*job, seen.now_ms).c_str(),
-              name_of(job->state), explained(job->state));
+              name_of(*job), explained(*job));
   if (!runs(*job)) return 0;
   const jobs::StreamSight* const sight = seen.stream_of(*job);
   if (const auto why = why_unknown(*job, sight, seen.now_ms)) {

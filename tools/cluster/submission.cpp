@@ -155,6 +155,14 @@ Result<jobs::JobSpec> Submission::spec() const {
   if (!images_.empty()) {
     if (auto made = make_saved(spec); !made) return made.error();
   }
+  // A stream moves in no time, and its peers would miss it; a keeper has its job stand still.
+  const bool says_how = std::ranges::any_of(spec.environment, [](const auto& variable) {
+    return variable.starts_with("PIRACEMA_SUSPEND=");
+  });
+  if (stream_ && !says_how) spec.environment.emplace_back(jobs::never_suspended_variable);
+  if (!images_.empty() && !says_how) {
+    spec.environment.emplace_back(jobs::suspends_itself_variable);
+  }
   if (alike_ || !images_.empty()) spec.environment.emplace_back(jobs::wants_alike_variable);
   if (auto right = jobs::check(spec); !right) return right.error();
   return spec;

@@ -28,12 +28,49 @@ std::string ago_text(std::uint64_t at_ms, std::uint64_t now_ms) {
 /// Of one that is lent for a while: until when, or why not.
 std::string lent_text(const jobs::Node& node, std::uint64_t now_ms) {
   if (!node.alive) return "";
-  if (!node.lent.open) return concat("not lent ", node.lent.why);
+  if (!node.lent.open) {
+    using enum jobs::Kept;
+    const char* kept = node.lent.kept == stands_still ? ": jobs stand still"
+                       : node.lent.kept == goes_on    ? ": jobs that stood still go on"
+                                                      : "";
+    return concat("not lent ", node.lent.why, kept);
+  }
   if (node.lent.closes_in_ms == 0) return "";
   const std::uint64_t left =
       node.lent.closes_in_ms - std::min(ago_ms(node.heard_ms, now_ms), node.lent.closes_in_ms);
   return concat("lent until ",
                 ckpt::wall_text(now() + std::chrono::milliseconds(left), "%H:%M:%S"));
+}
+
+const char* explained(JobState state) {
+  switch (state) {
+    case JobState::waiting:
+      return "it waits for a place";
+    case JobState::running:
+      return "its command has begun, or is about to, and has not ended";
+    case JobState::leaving:
+      return "it was asked to end, and has 30 s to do so";
+    case JobState::ending:
+      return "its command has ended, and parts of it on other nodes have yet to";
+    case JobState::done:
+      return "its command has ended with code 0";
+    case JobState::failed:
+      return "it has ended by itself, badly, and does not begin again";
+    case JobState::cancelled:
+      return "somebody did not want it any more";
+  }
+  return "";
+}
+
+std::uint64_t leaves_in_ms(const Job& job, std::uint64_t now_ms) {
+  return job.leaves_ms - std::min(job.leaves_ms, now_ms);
+}
+
+/// Of its last end, what it waits for, or why it stands still.
+std::string why_of(const Job& job, std::uint64_t now_ms) {
+  if (!jobs::is_suspended(job)) return job.why;
+  return concat("a user is at its machine: it goes on when he goes, or leaves in ",
+                (leaves_in_ms(job, now_ms) + 999) / 1'000, " s");
 }
 
 }  // namespace
@@ -62,6 +99,10 @@ const char* name_of(JobState state) {
   return "unknown";
 }
 
+const char* name_of(const Job& job) {
+  return jobs::is_suspended(job) ? "suspended" : name_of(job.state);
+}
+
 const char* state_of(const jobs::Node& node) {
   if (!node.alive) return node.incarnation == 0 ? "left" : "not heard of";
   if (node.leaving) return "leaving";
@@ -70,24 +111,9 @@ const char* state_of(const jobs::Node& node) {
   return node.full ? "full" : "here";
 }
 
-const char* explained(JobState state) {
-  switch (state) {
-    case JobState::waiting:
-      return "it waits for a place";
-    case JobState::running:
-      return "its command has begun, or is about to, and has not ended";
-    case JobState::leaving:
-      return "it was asked to end, and has 30 s to do so";
-    case JobState::ending:
-      return "its command has ended, and parts of it on other nodes have yet to";
-    case JobState::done:
-      return "its command has ended with code 0";
-    case JobState::failed:
-      return "it has ended by itself, badly, and does not begin again";
-    case JobState::cancelled:
-      return "somebody did not want it any more";
-  }
-  return "";
+const char* explained(const Job& job) {
+  return jobs::is_suspended(job) ? "a user is at its machine: it stands still for a while"
+                                 : explained(job.state);
 }
 
 const char* explained(const jobs::Node& node) {
@@ -105,18 +131,13 @@ const char* explained(const jobs::Node& node) {
 }
 
 nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
-  nlohmann::ordered_json object{{"job", job.id},
-                                {"name", job.spec.name},
-                                {"user", job.owner.user},
-                                {"state", name_of(job.state)},
-                                {"means", explained(job.state)},
-                                {"nodes", job.spec.nodes},
-                                {"slots", job.spec.slots},
-                                {"command", job.spec.command},
-                                {"attempt", job.attempt},
-                                {"failures", job.failures},
-                                {"losses", job.losses},
-                                {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
+  nlohmann::ordered_json object{
+      {"job", job.id},           {"name", job.spec.name},
+      {"user", job.owner.user},  {"state", name_of(job)},
+      {"means", explained(job)}, {"nodes", job.spec.nodes},
+      {"slots", job.spec.slots}, {"command", job.spec.command},
+      {"attempt", job.attempt},  {"failures", job.failures},
+      {"losses", job.losses},    {"submitted_ago_ms", ago_ms(job.submitted_ms, now_ms)}};
   if (!job.node.empty()) object["node"] = job.node;
   if (!job.others.empty()) object["others"] = job.others;
   if (job.started_ms != 0) object["started_ago_ms"] = ago_ms(job.started_ms, now_ms);
@@ -124,7 +145,8 @@ nlohmann::ordered_json json_of(const Job& job, std::uint64_t now_ms) {
     object["ended_ago_ms"] = ago_ms(job.ended_ms, now_ms);
     object["code"] = job.code;
   }
-  if (!job.why.empty()) object["why"] = job.why;
+  if (jobs::is_suspended(job)) object["leaves_in_ms"] = leaves_in_ms(job, now_ms);
+  if (const auto why = why_of(job, now_ms); !why.empty()) object["why"] = why;
   return object;
 }
 
@@ -159,15 +181,14 @@ std::string line_of(const Job& job, std::uint64_t now_ms) {
   const std::uint64_t since = is_over(job.state)    ? job.ended_ms
                               : job.started_ms != 0 ? job.started_ms
                                                     : job.submitted_ms;
-  const bool says_why = !job.why.empty() && job.state != JobState::done;
-  return row(
-      {{std::to_string(job.id), 6},
-       {name_of(job.state), -9},
-       {where, -12},
-       {std::to_string(job.spec.slots), 5},
-       {ago_text(since, now_ms), -9},
-       {job.owner.user, -8},
-       {terminal_text(concat(job.spec.name, says_why ? ": " : "", says_why ? job.why : "")), -1}});
+  const std::string why = job.state == JobState::done ? "" : why_of(job, now_ms);
+  return row({{std::to_string(job.id), 6},
+              {name_of(job), -9},
+              {where, -12},
+              {std::to_string(job.spec.slots), 5},
+              {ago_text(since, now_ms), -9},
+              {job.owner.user, -8},
+              {terminal_text(concat(job.spec.name, why.empty() ? "" : ": ", why)), -1}});
 }
 
 std::string node_header() {

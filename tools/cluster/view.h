@@ -11,9 +11,11 @@
 namespace piracema::tools {
 
 const char* name_of(jobs::JobState state);
+/// Of its state; one that stands still while it runs is suspended.
+const char* name_of(const jobs::Job& job);
 const char* state_of(const jobs::Node& node);
 /// What that means, in a line.
-const char* explained(jobs::JobState state);
+const char* explained(const jobs::Job& job);
 const char* explained(const jobs::Node& node);
 
 /// How long ago something was, by the clock of the group.

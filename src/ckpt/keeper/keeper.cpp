@@ -36,11 +36,13 @@ std::vector<KeeperAction> Keeper::step(Time now, const KeeperEvent& event) {
   if (state_ == State::over) return {};
   std::visit([this](const auto& e) { on(e); }, event);
   look_at_the_clock();
+  stand_still();
   return std::exchange(actions_, {});
 }
 
 void Keeper::open() {
   state_ = State::opening;
+  still_ = false;
   act(OpenCapsule{});
 }
 
@@ -209,6 +211,7 @@ std::string Keeper::text_of(const Dumped& event) const {
 }
 
 void Keeper::dump(bool stop) {
+  if (std::exchange(still_, false)) act(Pause{false});
   state_ = stop ? State::stopping : State::saving;
   act(Dump{stop, preparation_.is_moment_said()});
 }
@@ -219,7 +222,7 @@ std::optional<Time> Keeper::stop_at() const {
 }
 
 std::optional<Time> Keeper::save_at() const {
-  if (state_ != State::running || !settings_.every) return std::nullopt;
+  if (state_ != State::running || !settings_.every || suspended_) return std::nullopt;
   return std::max(saved_at_ + *settings_.every, not_before_);
 }
 
@@ -248,9 +251,18 @@ void Keeper::look_at_the_clock() {
   dump(stop_wanted_ || leaving_);
 }
 
+// What stands still has done nothing since the image before.
 bool Keeper::is_image_due() const {
   return stop_wanted_ || leaving_ || !next_.empty() || preparation_.is_under_way() ||
-         (settings_.every && now_ >= saved_at_ + *settings_.every);
+         (save_at() && now_ >= *save_at());
+}
+
+void Keeper::stand_still() {
+  if (state_ != State::running) return;
+  const bool has_to_run =
+      stop_wanted_ || leaving_ || !next_.empty() || command_until_ || preparation_.is_under_way();
+  const bool still = suspended_ && !has_to_run;
+  if (std::exchange(still_, still) != still) act(Pause{still});
 }
 
 bool Keeper::is_prepared() {
@@ -279,6 +291,7 @@ void Keeper::hand_back(bool saved, std::string why) {
   closes_.reset();
   preparation_.end();
   leaving_ = false;
+  still_ = false;
   complaint_.clear();
   state_ = State::away;
   attempt_ = 0;

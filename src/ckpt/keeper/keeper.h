@@ -81,10 +81,14 @@ struct CommandEnded {
 };
 /// The program says that it is a good moment for an image.
 struct MomentSaid {};
+/// The job is to stand still for a while: a user is at its machine. Or it is to go on.
+struct Suspended {
+  bool on = false;
+};
 struct Tick {};
-using KeeperEvent =
-    std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked, StopAsked,
-                 Interrupted, WindowOpened, LeaveAsked, Forecast, CommandEnded, MomentSaid, Tick>;
+using KeeperEvent = std::variant<CapsuleReady, Launched, JobEnded, Dumped, CapsuleDied, SaveAsked,
+                                 StopAsked, Interrupted, WindowOpened, LeaveAsked, Forecast,
+                                 CommandEnded, MomentSaid, Suspended, Tick>;
 
 // What is to be done.
 struct OpenCapsule {};
@@ -106,6 +110,11 @@ struct RunCommand {
 /// there is one.
 struct AskForMoment {
   bool wanted = false, failed = false;
+};
+/// All processes of the job stand still, or go on. It goes on before a Dump, which has to find
+/// connections settled and processes that run.
+struct Pause {
+  bool still = false;
 };
 /// At once, whatever it does; the driver reports nothing of it any more.
 struct KillCapsule {};
@@ -129,8 +138,8 @@ struct Finish {
 struct Remark {
   std::string text;
 };
-using KeeperAction = std::variant<OpenCapsule, Launch, Dump, RunCommand, AskForMoment, KillCapsule,
-                                  Answer, HandedBack, Finish, Remark>;
+using KeeperAction = std::variant<OpenCapsule, Launch, Dump, RunCommand, AskForMoment, Pause,
+                                  KillCapsule, Answer, HandedBack, Finish, Remark>;
 
 struct KeeperSettings {
   /// Time between two images while the job runs; none: only when asked.
@@ -193,6 +202,7 @@ class Keeper {
   void on(const Forecast& event);
   void on(const CommandEnded& event);
   void on(const MomentSaid& event);
+  void on(const Suspended& event) { suspended_ = event.on; }
   void on(const Tick& event) { (void)event; }
 
   void open();
@@ -203,6 +213,8 @@ class Keeper {
   void dumped_to_stop(const Dumped& event, const std::string& text);
   /// What is due by the clock, and what waited for the last dump to end.
   void look_at_the_clock();
+  /// As long as nothing is wanted of it for which it has to run.
+  void stand_still();
   bool is_image_due() const;
   /// Whether nothing has to come before it any more.
   bool is_prepared();
@@ -234,6 +246,8 @@ class Keeper {
   Time pause_{};
   int interrupts_ = 0;
   bool stop_wanted_ = false;
+  /// It is to stand still; it does.
+  bool suspended_ = false, still_ = false;
   Preparation preparation_;
   /// It is for the end of a window.
   bool leaving_ = false;

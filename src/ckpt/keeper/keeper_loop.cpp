@@ -51,10 +51,8 @@ Result<Done> KeeperLoop::begin() {
   store_ = *std::move(store);
   std::vector<int> numbers = {SIGINT, SIGTERM, SIGHUP};
   if (settings_.warned) numbers.push_back(SIGUSR1);
-  auto signals = SignalWatch::open(poller_, numbers, [this](int number) {
-    if (finish_) gives_output_up_ = true;
-    if (number != SIGUSR1 || settings_.warned()) tell(Interrupted{});
-  });
+  if (settings_.suspends) numbers.insert(numbers.end(), {SIGTSTP, SIGCONT});
+  auto signals = SignalWatch::open(poller_, numbers, [this](int number) { signalled(number); });
   if (!signals) return signals.error();
   signals_ = *std::move(signals);
   auto output = JobOutput::open(poller_, *directory_, job_.one_output,
@@ -145,13 +143,32 @@ Result<Finish> KeeperLoop::run() {
   return *finish_;
 }
 
+void KeeperLoop::signalled(int number) {
+  if (number == SIGTSTP || number == SIGCONT) return tell(Suspended{number == SIGTSTP});
+  if (finish_) gives_output_up_ = true;
+  if (number != SIGUSR1 || settings_.warned()) tell(Interrupted{});
+}
+
+void KeeperLoop::act(const Pause& pause) {
+  is_suspended_ = pause.still;
+  note(is_suspended_ ? "the job stands still, as it was told to" : "the job goes on");
+  hold();
+}
+
+// A place that has died says so itself.
+void KeeperLoop::hold() {
+  const bool still = is_out_of_room_ || is_suspended_;
+  if (still == is_paused_) return;
+  if (place_->send({.kind = OrderKind::pause, .ok = still})) is_paused_ = still;
+}
+
 // A job whose output cannot be written would fail, though nothing is wrong with it: it stands still
 // until there is room.
 void KeeperLoop::heard_of_room(bool enough) {
-  if (enough != is_paused_ || !keeper_.in_capsule()) return;
-  if (!place_->send({.kind = OrderKind::pause, .ok = !enough})) return;
-  is_paused_ = !enough;
-  history_.paused(is_paused_);
+  if (enough != is_out_of_room_ || !keeper_.in_capsule()) return;
+  is_out_of_room_ = !enough;
+  hold();
+  history_.paused(is_out_of_room_);
   const std::string& path = directory_->path();
   log(Level::warning, enough ? concat(path, ": there is room again: the job goes on")
                              : concat(path,
@@ -194,7 +211,7 @@ void KeeperLoop::set_timer() {
 
 // What an action comes to at once is told later: not from within the keeper's own step.
 void KeeperLoop::act(const OpenCapsule&) {
-  is_paused_ = false;
+  is_paused_ = is_out_of_room_ = is_suspended_ = false;
   if (auto opened = place_->open(); !opened) {
     poller_.post([this, why = opened.error().message] { tell(CapsuleReady{false, why}); });
   }

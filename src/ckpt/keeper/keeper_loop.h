@@ -35,6 +35,8 @@ struct RunSettings {
   std::string window_from;
   /// Called at SIGUSR1: whether to stop. Empty: the signal is not ours.
   std::function<bool()> warned;
+  /// The job stands still from SIGTSTP to SIGCONT.
+  bool suspends = false;
   /// How often a window may close before the job is saved in it.
   double risk = 0.01;
   /// Images to keep.
@@ -84,6 +86,7 @@ class KeeperLoop {
   void act(const Dump& dump);
   void act(const RunCommand& run);
   void act(const AskForMoment& ask);
+  void act(const Pause& pause);
   void act(const KillCapsule&);
   void act(const Answer& answer);
   void act(const HandedBack& back);
@@ -98,7 +101,9 @@ class KeeperLoop {
   void look_at_copies();
   void leave_local_images(const Finish& finish);
   void asked(Caller caller, const std::string& word);
+  void signalled(int number);
   void heard_of_room(bool enough);
+  void hold();
   void asked_to_leave(Caller caller, const std::string& within);
   void foretold(Time duration, Time ending);
   void note(const std::string& text) const;
@@ -118,7 +123,9 @@ class KeeperLoop {
   bool at_good_moment_ = false;
   /// There is an image more than is kept, maybe.
   bool prune_is_due_ = false;
-  bool is_paused_ = false, gives_output_up_ = false;
+  /// Why it is to stand still; and whether it was told so.
+  bool is_out_of_room_ = false, is_suspended_ = false, is_paused_ = false;
+  bool gives_output_up_ = false;
   /// By the last forecast: to stop the job with an image, and to end its processes without one.
   Time stopping_takes_{}, ending_takes_{};
   /// All of them from `begin` on.

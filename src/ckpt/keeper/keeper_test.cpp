@@ -52,6 +52,71 @@ TEST_CASE("a save is answered when its image is complete, and the job goes on") 
   CHECK(job.keeper.running());
 }
 
+TEST_CASE("a job that is to stand still does, without images, and goes on") {
+  Running job({.every = seconds(10)});
+  job.tell(Suspended{true}, seconds(1));
+  REQUIRE(job.find<Pause>() != nullptr);
+  CHECK(job.find<Pause>()->still);
+  CHECK_FALSE(job.keeper.wake());
+  job.tell(Tick{}, seconds(60));
+  CHECK(job.actions.empty());
+  job.tell(Suspended{true});
+  CHECK(job.actions.empty());
+  // An image is due at once then.
+  job.tell(Suspended{false}, seconds(61));
+  REQUIRE(job.actions.size() == 2);
+  CHECK_FALSE(std::get<Pause>(job.actions[0]).still);
+  CHECK(std::holds_alternative<Dump>(job.actions[1]));
+}
+
+TEST_CASE("a job that stands still goes on to be saved, and does not go on after that") {
+  Running job;
+  job.tell(Suspended{true});
+  job.tell(SaveAsked{1});
+  REQUIRE(job.actions.size() == 2);
+  CHECK_FALSE(std::get<Pause>(job.actions[0]).still);
+  CHECK_FALSE(std::get<Dump>(job.actions[1]).stop);
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Pause>() != nullptr);
+  CHECK(job.find<Pause>()->still);
+}
+
+TEST_CASE("a job that stands still is saved when it is interrupted") {
+  Running job;
+  job.tell(Suspended{true});
+  job.tell(Interrupted{});
+  REQUIRE(job.actions.size() == 2);
+  CHECK_FALSE(std::get<Pause>(job.actions[0]).still);
+  CHECK(std::get<Dump>(job.actions[1]).stop);
+  // What is in the way passes only if it runs.
+  job.tell(Dumped{false, "a connection is being opened", {}, true});
+  CHECK(job.actions.empty());
+  job.tell(Tick{}, *job.keeper.wake());
+  REQUIRE(job.actions.size() == 1);
+  job.tell(Dumped{true, {}, "image 1"});
+  CHECK(job.find<Finish>()->end == End::stopped);
+}
+
+TEST_CASE("a job that is told to stand still while an image is made does after that") {
+  Running job;
+  job.tell(SaveAsked{1});
+  job.tell(Suspended{true});
+  CHECK(job.actions.empty());
+  job.tell(Dumped{true, {}, "image 1"});
+  REQUIRE(job.find<Pause>() != nullptr);
+  CHECK(job.find<Pause>()->still);
+}
+
+TEST_CASE("a job that is launched while it is to stand still does once it runs") {
+  Keeper keeper({});
+  keeper.begin(Time{});
+  CHECK(keeper.step(Time{}, Suspended{true}).empty());
+  keeper.step(Time{}, CapsuleReady{true, {}});
+  const auto actions = keeper.step(Time{}, Launched{true, false, {}});
+  REQUIRE(actions.size() == 1);
+  CHECK(std::get<Pause>(actions[0]).still);
+}
+
 TEST_CASE("whoever asks while an image is being made gets one that is made after that") {
   Running job;
   job.tell(SaveAsked{1});

@@ -6,8 +6,12 @@ namespace piracema::ckpt {
 
 void Lending::user(Time now, bool is_there) {
   if (!watching_since_) watching_since_ = now;
-  if (is_there && !user_since_) user_since_ = now;
+  if (is_there && !user_since_) {
+    was_lent_ = is_lent(now) || keeps(now);
+    user_since_ = now;
+  }
   if (is_there || !user_since_) return;
+  kept_ = suspended_until() && now < *suspended_until();
   user_since_.reset();
   user_left_ = now;
 }
@@ -36,8 +40,17 @@ std::optional<Time> Lending::gone_by(Time now) const {
     const Time promised = *user_since_ + settings_.grace;
     return closes_ ? std::min(promised, *closes_) : promised;
   }
-  if (!is_lent(now)) return closes_ ? std::min(now, *closes_) : now;
+  if (!is_lent(now) && !keeps(now)) return closes_ ? std::min(now, *closes_) : now;
   return closes(now);
+}
+
+std::optional<Time> Lending::suspended_until() const {
+  if (!user_since_ || !was_lent_ || settings_.suspend <= Time{}) return std::nullopt;
+  return *user_since_ + std::min(settings_.suspend, settings_.grace);
+}
+
+bool Lending::keeps(Time now) const {
+  return kept_ && !user_since_ && !is_lent(now) && (settings_.when_idle || closes(now));
 }
 
 }  // namespace piracema::ckpt

@@ -17,6 +17,9 @@ class Lending {
     Time idle = std::chrono::minutes(10);
     /// Idle machines are lent whatever the calendar says.
     bool when_idle = false;
+    /// So much of the grace, at most, what is there may stand still in before it leaves: a user who
+    /// has gone by then has not come for long. 0: it leaves at once.
+    Time suspend{};
   };
   explicit Lending(Settings settings) : settings_(settings) {}
 
@@ -30,6 +33,12 @@ class Lending {
   std::optional<Time> closes(Time now) const;
   /// By then nothing of others may be there; none: there is no end yet.
   std::optional<Time> gone_by(Time now) const;
+  /// A user has come to a machine that was lent: until then what is there may stand still, and has
+  /// to leave only after that.
+  std::optional<Time> suspended_until() const;
+  /// Not lent, as a user was there; but what has stood still meanwhile may go on, as he has gone in
+  /// time. Until it is lent again nothing else begins.
+  bool keeps(Time now) const;
   bool user_is_there() const { return user_since_.has_value(); }
   /// When a machine that nobody uses counts as idle.
   std::optional<Time> idle_at() const;
@@ -38,6 +47,10 @@ class Lending {
   const Settings settings_;
   std::optional<Time> closes_;
   std::optional<Time> user_since_;
+  /// When the user came, what was there was there by right.
+  bool was_lent_ = false;
+  /// The last user has gone while it might stand still.
+  bool kept_ = false;
   /// Since when nobody is there; none if nobody ever was, as far as is known.
   std::optional<Time> user_left_;
   /// Since when anything is known of users at all.

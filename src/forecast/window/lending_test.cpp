@@ -38,6 +38,53 @@ TEST_CASE("who has just left may come back at once") {
   CHECK(lending.is_lent(hours(2) + minutes(10)));
 }
 
+TEST_CASE("what was lent may stand still while a user is there, for a part of the grace") {
+  Lending lending({.grace = seconds(60), .idle = minutes(10), .suspend = seconds(40)});
+  lending.window(hours(10));
+  lending.user(hours(1), true);
+  CHECK(lending.suspended_until() == hours(1) + seconds(40));
+  CHECK(lending.gone_by(hours(1)) == hours(1) + seconds(60));
+  // He has gone in time: it goes on, and nothing else begins.
+  lending.user(hours(1) + seconds(39), false);
+  CHECK_FALSE(lending.suspended_until().has_value());
+  CHECK_FALSE(lending.is_lent(hours(1) + minutes(5)));
+  CHECK(lending.keeps(hours(1) + minutes(5)));
+  CHECK(lending.gone_by(hours(1) + minutes(5)) == hours(10));
+  // He is back: the same once more.
+  lending.user(hours(1) + minutes(6), true);
+  CHECK(lending.suspended_until() == hours(1) + minutes(6) + seconds(40));
+  CHECK_FALSE(lending.keeps(hours(1) + minutes(6)));
+  // He stays: it has left by now.
+  lending.user(hours(1) + minutes(7), false);
+  CHECK_FALSE(lending.keeps(hours(1) + minutes(8)));
+}
+
+TEST_CASE("nothing stands still for longer than the grace, or where nothing was lent") {
+  Lending lending({.grace = seconds(10), .suspend = hours(1)});
+  lending.user(seconds(1), true);
+  CHECK_FALSE(lending.suspended_until().has_value());
+  lending.user(seconds(2), false);
+  CHECK_FALSE(lending.keeps(seconds(3)));
+  lending.window(hours(10));
+  lending.user(hours(1), true);
+  CHECK(lending.suspended_until() == hours(1) + seconds(10));
+  // The calendar's window closes meanwhile.
+  lending.user(hours(1) + seconds(5), false);
+  CHECK(lending.keeps(hours(1) + seconds(6)));
+  lending.window(std::nullopt);
+  CHECK_FALSE(lending.keeps(hours(1) + seconds(6)));
+}
+
+TEST_CASE("where nothing may stand still a user has it leave at once") {
+  Lending lending({.when_idle = true});
+  lending.user(seconds(0), false);
+  CHECK(lending.is_lent(hours(1)));
+  lending.user(hours(1), true);
+  CHECK_FALSE(lending.suspended_until().has_value());
+  lending.user(hours(1) + seconds(1), false);
+  CHECK_FALSE(lending.keeps(hours(1) + seconds(2)));
+}
+
 TEST_CASE("an idle machine is lent without an end, if that is wanted") {
   Lending lending({.idle = minutes(10), .when_idle = true});
   CHECK_FALSE(lending.is_lent(hours(1)));

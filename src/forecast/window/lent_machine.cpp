@@ -40,12 +40,17 @@ void LentMachine::look() {
 
 void LentMachine::tell() {
   const Time at = now();
-  Seen seen{.is_lent = lending_.is_lent(at), .gone_by = lending_.gone_by(at)};
+  Seen seen{.is_lent = lending_.is_lent(at),
+            .gone_by = lending_.gone_by(at),
+            .suspended_until = lending_.suspended_until(),
+            .keeps = lending_.keeps(at)};
   if (!seen.is_lent) seen.why = why_not(at);
   if (lending_.closes(at)) {
     const auto window = settings_.calendar->window_at(at);
     if (window) seen.length = window->closes - window->opens;
   }
+  // What stands still has no more time than that.
+  if (seen.suspended_until) seen.length = settings_.lending.grace;
   told_(seen);
 }
 

@@ -31,10 +31,13 @@ class LentMachine {
     bool is_lent = true;
     /// Then its owner has it back, if that is known.
     std::optional<Time> gone_by;
-    /// How long the window that is open is, if it has an end.
+    /// How long the window that is open is, if it has an end; or the grace, if a user has come.
     std::optional<Time> length;
     /// Why it is not lent, in a few words.
     std::string why;
+    /// As of Lending: of one that is not lent.
+    std::optional<Time> suspended_until = {};
+    bool keeps = false;
   };
   /// `ours` are the first processes of what is no user's. Nothing is told before `look`.
   LentMachine(net::Poller& poller, Settings settings, std::function<std::vector<pid_t>()> ours,

@@ -65,13 +65,54 @@ bool JobRunner::all_over() const {
 void JobRunner::give_back_in_time() {
   if (window_.turns(now_)) {
     hurry_ = true;
-    if (window_.is_closed()) have_all_leave(false);
-    if (window_.is_closed() && !all_over()) {
-      actions_.push_back(Tell{window_.why_jobs_leave(now_)});
+    switch (window_.phase_then()) {
+      case LentWindow::Phase::open:
+      case LentWindow::Phase::kept:
+        go_on();
+        break;
+      case LentWindow::Phase::suspended:
+        stand_still();
+        break;
+      case LentWindow::Phase::closed:
+        have_all_leave(false);
+        if (!all_over()) actions_.push_back(Tell{window_.why_jobs_leave(now_)});
+        break;
     }
   }
   if (!window_.is_over(now_)) return;
   for (auto& [piece, local] : jobs_) terminate(piece, local, true);
+}
+
+bool JobRunner::stays(const Local& local) {
+  return local.can_stand_still && !local.was_to_end && !local.killed && !local.ended;
+}
+
+bool JobRunner::any_stays() const {
+  return std::ranges::any_of(jobs_, [](const auto& job) { return stays(job.second); });
+}
+
+void JobRunner::stand_still() {
+  for (auto& [piece, local] : jobs_) {
+    if (!local.can_stand_still) have_leave(piece, local);
+  }
+  if (all_over()) return;
+  actions_.push_back(
+      Tell{any_stays() ? window_.why_jobs_stand_still(now_) : window_.why_jobs_leave(now_)});
+  for (auto& [piece, local] : jobs_) {
+    if (!stays(local)) continue;
+    local.suspended = true;
+    actions_.push_back(Suspend{{piece.first, local.attempt, piece.second}, local.by_itself});
+  }
+}
+
+void JobRunner::go_on() {
+  bool any = false;
+  for (auto& [piece, local] : jobs_) {
+    if (!std::exchange(local.suspended, false) || local.ended) continue;
+    any = true;
+    actions_.push_back(Resume{{piece.first, local.attempt, piece.second}});
+  }
+  if (any) actions_.push_back(Tell{"its user has gone: jobs go on"});
 }
 
 // ---- the group ----------------------------------------------------------------------------------
@@ -83,9 +124,15 @@ void JobRunner::ask() {
     question.is_leave = true;
     operation = Leave{settings_.node, settings_.incarnation};
   } else if (!joined_) {
-    operation = Join{settings_.node,      settings_.incarnation, settings_.slots,
-                     settings_.directory, settings_.address,     question.number,
-                     window_.told(now_),  settings_.kind,        settings_.site,
+    operation = Join{settings_.node,
+                     settings_.incarnation,
+                     settings_.slots,
+                     settings_.directory,
+                     settings_.address,
+                     question.number,
+                     window_.told(now_, any_stays()),
+                     settings_.kind,
+                     settings_.site,
                      !has_room_};
   } else {
     operation = report(question);
@@ -100,7 +147,7 @@ Operation JobRunner::report(Question& question) {
                 .incarnation = settings_.incarnation,
                 .number = question.number,
                 .leaving = leaving_,
-                .lent = window_.told(now_),
+                .lent = window_.told(now_, any_stays()),
                 .full = !has_room_};
   std::size_t bytes = 0;
   for (const auto& [piece, local] : jobs_) {
@@ -269,7 +316,8 @@ void JobRunner::take(const Order& order) {
       terminate(piece, local, false);
     } else if (order.hands_over) {
       expect_end(piece, local);
-    } else if (!leaving_ && !window_.is_closed() && !local.asked && local.kill_at) {
+    } else if (!leaving_ && window_.phase_then() == LentWindow::Phase::open && !local.asked &&
+               local.kill_at) {
       // It was to leave, and is not any more.
       local.kill_at.reset();
       actions_.push_back(Leaves{order.attempt, false});
@@ -284,7 +332,10 @@ void JobRunner::take(const Order& order) {
   local.attempt = order.attempt.attempt;
   local.hosts = order.hosts;
   local.can_hand_over = order.attempt.part == 0 && outlives_first_node(*order.spec);
-  if (order.leave || order.hands_over || leaving_ || window_.is_closed()) {
+  local.can_stand_still = order.attempt.part == 0 && can_stand_still(*order.spec);
+  local.by_itself = says(*order.spec, suspends_itself_variable);
+  const bool is_open = window_.phase_then() == LentWindow::Phase::open;
+  if (order.leave || order.hands_over || leaving_ || !is_open) {
     const End end = order.attempt.part == 0 ? End::left : End::exited;
     local.ended =
         Ended{order.attempt, end, exit_code_of_signal(SIGTERM), "it was to leave before it began"};
@@ -326,6 +377,7 @@ bool JobRunner::may_ask(const Attempt& attempt) const {
 void JobRunner::terminate(const Piece& piece, Local& local, bool at_once) {
   if (local.ended || local.killed) return;
   if (!at_once && std::exchange(local.asked, true)) return;
+  local.suspended = false;
   if (at_once) {
     local.killed = true;
     local.kill_at.reset();
@@ -405,16 +457,20 @@ void JobRunner::on(const LeaveAsked&) {
   hurry_ = true;
 }
 
+void JobRunner::have_all_leave(bool at_once) {
+  for (auto& [piece, local] : jobs_) {
+    at_once ? terminate(piece, local, true) : have_leave(piece, local);
+  }
+}
+
 // A part ends when its command does, elsewhere, which takes a last snapshot before that; or when
 // the group says that it is to leave before its command. Whether a command has others that go on
 // without it the group knows, too.
-void JobRunner::have_all_leave(bool at_once) {
-  for (auto& [piece, local] : jobs_) {
-    if (at_once || (piece.second == 0 && !local.can_hand_over)) {
-      terminate(piece, local, at_once);
-    } else {
-      expect_end(piece, local);
-    }
+void JobRunner::have_leave(const Piece& piece, Local& local) {
+  if (piece.second == 0 && !local.can_hand_over) {
+    terminate(piece, local, false);
+  } else {
+    expect_end(piece, local);
   }
 }
 

@@ -22,7 +22,8 @@ namespace piracema::jobs {
 ///
 /// A machine that is lent for a while is given back in time: jobs are asked to leave as late as
 /// what is known of them allows (paper 002, section 3), begin elsewhere, and are ended before it
-/// closes.
+/// closes. When its user comes back, jobs that can stand still do so first, and go on if he goes in
+/// time.
 class JobRunner {
  public:
   struct Settings {
@@ -119,7 +120,16 @@ class JobRunner {
     Attempt attempt;
     bool does = true;
   };
-  /// SIGTERM, or SIGKILL; `Over` follows.
+  /// It stands still until it is to go on, or is terminated. `by_itself`: its command sees to that
+  /// (suspends_itself_variable).
+  struct Suspend {
+    Attempt attempt;
+    bool by_itself = false;
+  };
+  struct Resume {
+    Attempt attempt;
+  };
+  /// SIGTERM, or SIGKILL; what stood still goes on, to leave. `Over` follows.
   struct Terminate {
     Attempt attempt;
     bool at_once = false;
@@ -134,8 +144,8 @@ class JobRunner {
     bool is_warning = false;
   };
   struct Finish {};
-  using Action = std::variant<Ask, Await, Launch, HostsChanged, PartOver, Leaves, Terminate, Extend,
-                              Tell, Finish>;
+  using Action = std::variant<Ask, Await, Launch, HostsChanged, PartOver, Leaves, Suspend, Resume,
+                              Terminate, Extend, Tell, Finish>;
 
   explicit JobRunner(Settings settings) : settings_(std::move(settings)) {}
 
@@ -158,6 +168,9 @@ class JobRunner {
     std::optional<Time> kill_at;
     /// A command whose job may go on without this node: the group says whether it does.
     bool can_hand_over = false;
+    /// A command that stands still while a user is there, before it leaves; by itself, or not.
+    bool can_stand_still = false, by_itself = false;
+    bool suspended = false;
     bool asked = false, killed = false;
     /// Once, whatever it was told after that.
     bool was_to_end = false;
@@ -197,7 +210,13 @@ class JobRunner {
 
   bool all_over() const;
   void give_back_in_time();
+  /// It can stand still, and was not asked to leave.
+  static bool stays(const Local& local);
+  bool any_stays() const;
   void have_all_leave(bool at_once);
+  void have_leave(const Piece& piece, Local& local);
+  void stand_still();
+  void go_on();
   void ask();
   void await();
   Operation report(Question& question);

@@ -526,3 +526,128 @@ TEST_CASE("a node whose home is full says so, keeps what runs, and begins no com
   CHECK(all_of<JobRunner::Launch>(node.answer({.orders = {order(1), part(1, 5), order(2, 2)}}))
             .size() == 1);
 }
+
+namespace {
+
+/// A node on a machine whose user has just come: two jobs stand still for 40 s, and have to be gone
+/// after 60. One does so by itself; a third job cannot, nor can a part.
+struct WithUser : Driver {
+  std::vector<JobRunner::Action> then;
+
+  WithUser() {
+    using std::chrono::seconds;
+    step(JobRunner::LeavingTakes{seconds(4), milliseconds(300)});
+    step(JobRunner::Began{});
+    Order saved = order(2), stream = order(3);
+    saved.spec->environment = {suspends_itself_variable};
+    stream.spec->environment = {never_suspended_variable};
+    answer({.orders = orders = {order(1), saved, stream, part(4, 9)}});
+    then = step(
+        JobRunner::LentSeen{false, time + seconds(60), "its user is there", time + seconds(40)});
+  }
+  Lent told() const { return std::get<Report>(asked).lent; }
+  std::vector<JobRunner::Action> user_goes() {
+    return step(JobRunner::LentSeen{false, std::nullopt, "as it is not idle", std::nullopt, true});
+  }
+
+  std::vector<Order> orders;
+};
+
+}  // namespace
+
+TEST_CASE("where a user comes back jobs stand still that can, and the others leave at once") {
+  WithUser node;
+  const auto stopped = all_of<JobRunner::Suspend>(node.then);
+  REQUIRE(stopped.size() == 2);
+  CHECK(stopped[0].attempt.job == 1);
+  CHECK_FALSE(stopped[0].by_itself);
+  CHECK(stopped[1].attempt.job == 2);
+  CHECK(stopped[1].by_itself);
+  const auto asked = all_of<JobRunner::Terminate>(node.then);
+  REQUIRE(asked.size() == 1);
+  CHECK(asked[0].attempt.job == 3);
+  CHECK_FALSE(asked[0].at_once);
+  CHECK(node.told().kept == Kept::stands_still);
+  CHECK(node.told().closes_in_ms == 40'000);
+  // Nothing begins there, and nothing is stopped twice.
+  node.orders.push_back(order(5));
+  const auto told = node.answer({.orders = node.orders});
+  CHECK(all_of<JobRunner::Launch>(told).empty());
+  CHECK(all_of<JobRunner::Suspend>(told).empty());
+}
+
+TEST_CASE("jobs that stood still go on when the user goes, and stand still again when he is back") {
+  WithUser node;
+  node.answer({.orders = node.orders});
+  const auto went_on = node.user_goes();
+  CHECK(all_of<JobRunner::Resume>(went_on).size() == 2);
+  CHECK(all_of<JobRunner::Terminate>(went_on).empty());
+  CHECK(node.told().kept == Kept::goes_on);
+  CHECK(node.told().closes_in_ms == 0);
+  // They are not ended by what was said before of when the machine has to be free.
+  const auto later = node.pass(std::chrono::seconds(60));
+  CHECK(std::ranges::none_of(all_of<JobRunner::Terminate>(later),
+                             [](const auto& one) { return one.attempt.job < 3; }));
+  node.answer({.orders = node.orders});
+  CHECK(all_of<JobRunner::Suspend>(
+            node.step(JobRunner::LentSeen{false, node.time + std::chrono::seconds(60), "user",
+                                          node.time + std::chrono::seconds(40)}))
+            .size() == 2);
+  // Idle by now: what begins there is as before.
+  node.step(JobRunner::LentSeen{});
+  CHECK(node.runner.is_open());
+}
+
+TEST_CASE("jobs that stood still are asked to leave when the user stays, and ended by the grace") {
+  WithUser node;
+  node.answer({.orders = node.orders});
+  const auto at = [&](std::chrono::seconds after) {
+    node.time = milliseconds(1) + after;
+    return all_of<JobRunner::Terminate>(node.step(JobRunner::Woken{}));
+  };
+  node.step(JobRunner::Over{{{3, 1}, End::exited, 75, ""}});
+  CHECK(at(std::chrono::seconds(39)).size() == 1);  // What has not left in 30 s.
+  const auto asked = at(std::chrono::seconds(40));
+  REQUIRE(asked.size() == 2);
+  CHECK_FALSE((asked[0].at_once || asked[1].at_once));
+  node.answer({.orders = node.orders});
+  node.pass(milliseconds(500));
+  CHECK(node.told().kept == Kept::nothing);
+  CHECK_FALSE(node.told().open);
+  node.step(JobRunner::Over{{{1, 1}, End::exited, 143, ""}});
+  // He goes a moment later: what was asked to leave does.
+  CHECK(all_of<JobRunner::Resume>(node.user_goes()).empty());
+  node.step(JobRunner::LentSeen{false, milliseconds(1) + std::chrono::seconds(60), "user"});
+  const auto killed = at(std::chrono::seconds(60));
+  REQUIRE(killed.size() == 1);
+  CHECK(killed[0].attempt.job == 2);
+  CHECK(killed[0].at_once);
+}
+
+TEST_CASE("what stands still is asked to leave when it is cancelled, or its node ends") {
+  WithUser node;
+  SUBCASE("cancelled") {
+    node.orders[0].leave = true;
+    const auto asked = all_of<JobRunner::Terminate>(node.answer({.orders = node.orders}));
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].attempt.job == 1);
+    CHECK(all_of<JobRunner::Resume>(node.user_goes()).size() == 1);
+  }
+  SUBCASE("the node ends") {
+    node.answer({.orders = node.orders});
+    CHECK(all_of<JobRunner::Terminate>(node.step(JobRunner::LeaveAsked{})).size() == 2);
+    CHECK(node.told().kept == Kept::nothing);
+    CHECK(all_of<JobRunner::Resume>(node.user_goes()).empty());
+  }
+}
+
+TEST_CASE("a node on which nothing stands still says nothing of it") {
+  WithUser node;
+  node.answer({.orders = node.orders});
+  for (const JobId job : {1, 2}) {
+    node.step(JobRunner::Over{{{job, 1}, End::exited, 0, ""}});
+  }
+  node.answer({.orders = node.orders});
+  CHECK(node.told().kept == Kept::nothing);
+  CHECK(node.told().closes_in_ms == 0);
+}

@@ -81,6 +81,8 @@ void Supervised::tell(const std::string& line) {
 }
 
 void Supervised::extend(Time until) { tell(concat(until.count(), "\n")); }
+void Supervised::suspend(bool by_itself) { tell(by_itself ? "suspend itself\n" : "suspend\n"); }
+void Supervised::resume() { tell("resume\n"); }
 void Supervised::terminate(bool at_once) { tell(at_once ? "kill\n" : "terminate\n"); }
 
 std::optional<Ended> Supervised::take_end() {

@@ -51,6 +51,11 @@ class Supervised {
   /// Of the supervisor: the job's processes descend from it.
   pid_t pid() const { return process_.pid(); }
   void extend(Time until);
+  /// All of the job stands still: at once, or its first process is told so by SIGTSTP and sees to
+  /// it `by_itself`.
+  void suspend(bool by_itself);
+  void resume();
+  /// What stands still goes on, to end.
   void terminate(bool at_once);
   /// Reads what the supervisor says in the end; nothing while there is more to come.
   std::optional<Ended> take_end();

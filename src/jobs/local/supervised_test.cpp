@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "base/testing.h"
+#include "os/process_state.h"
 
 using namespace piracema;
 using namespace piracema::jobs;
@@ -123,6 +124,79 @@ TEST_CASE("a job that is asked to leave may take its time, and one that is ended
   deaf.terminate(false);
   deaf.terminate(true);
   CHECK(end_of(deaf).code == 137);
+}
+
+TEST_CASE("all of a job stands still when it is to, and goes on; its supervisor does not") {
+  Place place;
+  Supervised job = place.start(
+      "setsid sh -c 'echo $$ > child; while :; do :; done' & echo $$ > up; while :; do :; done");
+  const pid_t first = std::stoi(place.wait_for("up")), child = std::stoi(place.wait_for("child"));
+  job.suspend(false);
+  for (const pid_t pid : {first, child}) {
+    while (!cluster::state_of(pid).stopped) ::usleep(1'000);
+  }
+  CHECK_FALSE(cluster::state_of(job.pid()).stopped);
+  job.resume();
+  for (const pid_t pid : {first, child}) {
+    while (cluster::state_of(pid).stopped) ::usleep(1'000);
+  }
+  // Whoever else lets it go on is no match.
+  job.suspend(false);
+  while (!cluster::state_of(first).stopped) ::usleep(1'000);
+  ::kill(first, SIGCONT);
+  while (!cluster::state_of(first).stopped) ::usleep(1'000);
+  job.terminate(true);
+  CHECK(end_of(job).code == 137);
+  CHECK_FALSE(is_alive(child));
+}
+
+TEST_CASE("a job that stands still ends as one that runs: asked to, and when nobody is there") {
+  Place place;
+  const char* const script = "trap 'echo saved; exit 75' TERM; echo $$ > up; while :; do :; done";
+  SUBCASE("it is asked to leave") {
+    Supervised job = place.start(script);
+    const pid_t pid = std::stoi(place.wait_for("up"));
+    job.suspend(false);
+    while (!cluster::state_of(pid).stopped) ::usleep(1'000);
+    job.terminate(false);
+    CHECK(end_of(job).code == 75);
+    CHECK(piracema::testing::contains(place.log(), "saved"));
+  }
+  SUBCASE("whoever has started it is gone") {
+    pid_t pid = 0;
+    {
+      Supervised job = place.start(script);
+      pid = std::stoi(place.wait_for("up"));
+      job.suspend(false);
+      while (!cluster::state_of(pid).stopped) ::usleep(1'000);
+    }
+    while (is_alive(pid)) ::usleep(1'000);
+  }
+  SUBCASE("nobody says any longer that it may live") {
+    Supervised job = place.start("exec sleep 600", now() + seconds(1));
+    job.suspend(false);
+    // Its supervisor ends after all of it.
+    CHECK(end_of(job).end == End::fenced);
+  }
+}
+
+TEST_CASE("a job that stands still by itself is told so, and told to go on") {
+  Place place;
+  Supervised job = place.start(
+      "trap 'echo still' TSTP; trap 'echo on' CONT; trap 'exit 75' TERM; echo $$ > up; "
+      "while :; do sleep 0.01; done");
+  place.wait_for("up");
+  const auto said = [&](const std::string& text) {
+    while (!piracema::testing::contains(place.log(), text)) ::usleep(1'000);
+  };
+  job.suspend(true);
+  said("still");
+  job.resume();
+  said("on");
+  job.suspend(true);
+  said("still\non\nstill");
+  job.terminate(false);
+  CHECK(end_of(job).code == 75);
 }
 
 TEST_CASE("nothing that a job has started outlives it, in whatever session it is") {

@@ -23,6 +23,7 @@
 #include "jobs/local/work.h"
 #include "os/process.h"
 #include "os/process_tree.h"
+#include "os/stopped_tree.h"
 
 namespace piracema::jobs {
 
@@ -30,8 +31,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Those that came late are found by looking again.
-constexpr int look_ms = 10;
+// Those that came late are found by looking again; more seldom, where one takes long to stop.
+constexpr int look_ms = 10, look_most_ms = 1'000;
 
 /// In a process of its own. All that a job starts, and is not waited for by others, comes to it.
 class Supervisor {
@@ -98,11 +99,13 @@ class Supervisor {
   void wait() {
     const auto left = std::chrono::ceil<milliseconds>(until_ - now());
     pollfd watched[] = {{handle_.get(), POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
-    const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+    const int longest = stopped_ ? look_at_stopped_ms_ : 60'000;
+    const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, longest));
     ::poll(watched, 2, timeout);
     if (watched[1].revents != 0) read_orders();
     if (now() >= until_) fence();
     reap();
+    if (stopped_ && !status_) stop_all();
   }
 
   void read_orders() {
@@ -116,13 +119,35 @@ class Supervisor {
       const std::string order = orders_.substr(0, end);
       orders_.erase(0, end + 1);
       if (order == "terminate") {
+        // First: what goes on then hears of it before anything else.
         ::kill(-job_, SIGTERM);
+        resume();
+      } else if (order == "suspend") {
+        if (!stopped_) stopped_.emplace(::getpid());
+        look_at_stopped_ms_ = look_ms;
+      } else if (order == "suspend itself") {
+        stops_itself_ = true;
+        ::kill(job_, SIGTSTP);
+      } else if (order == "resume") {
+        resume();
       } else if (order == "kill") {
         ::kill(-job_, SIGKILL);
       } else if (const auto until = parse_number<std::int64_t>(order)) {
         until_ = std::max(until_, Time(*until));
       }
     }
+  }
+
+  // Also what somebody has let go on meanwhile.
+  void stop_all() {
+    look_at_stopped_ms_ =
+        stopped_->stop() ? look_most_ms : std::min(2 * look_at_stopped_ms_, look_most_ms);
+  }
+
+  void resume() {
+    if (stopped_) stopped_->go_on();
+    stopped_.reset();
+    if (std::exchange(stops_itself_, false)) ::kill(job_, SIGCONT);
   }
 
   void fence() {
@@ -178,6 +203,11 @@ class Supervisor {
   std::string orders_;
   std::optional<int> status_;
   bool is_fenced_ = false, is_over_ = false;
+  /// While all of the job stands still, and when to look at that again.
+  std::optional<ckpt::StoppedTree> stopped_;
+  int look_at_stopped_ms_ = look_ms;
+  /// The job was told to stand still.
+  bool stops_itself_ = false;
 };
 
 }  // namespace

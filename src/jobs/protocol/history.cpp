@@ -44,6 +44,10 @@ const char* name_of(Event::Kind kind) {
       return "node_full";
     case node_has_room:
       return "node_has_room";
+    case job_suspended:
+      return "job_suspended";
+    case job_resumed:
+      return "job_resumed";
   }
   return "unknown";
 }

@@ -30,6 +30,8 @@ struct Event {
     user_dropped,
     node_full,      ///< Its home has no room: nothing begins there, and what runs stays.
     node_has_room,  ///< It has room again.
+    job_suspended,  ///< It stands still: a user is at its machine.
+    job_resumed,    ///< It goes on: he has gone in time.
   };
   /// Counts all that has happened, from 1.
   std::uint64_t number = 0;

@@ -64,6 +64,16 @@ inline bool says(const JobSpec& spec, const char* variable) {
 inline bool follows_nodes(const JobSpec& spec) {
   return spec.nodes > 1 && says(spec, follows_nodes_variable);
 }
+/// Says so in a job's environment: it does not stand still while a user is at its machine, but
+/// leaves at once, as a stream does; or its command stops what it has started by itself, at SIGTSTP
+/// and until SIGCONT.
+constexpr const char* never_suspended_variable = "PIRACEMA_SUSPEND=never";
+constexpr const char* suspends_itself_variable = "PIRACEMA_SUSPEND=self";
+/// Of several nodes it does not, either: what waits elsewhere for what stands still would keep its
+/// places for nothing.
+inline bool can_stand_still(const JobSpec& spec) {
+  return spec.nodes == 1 && !says(spec, never_suspended_variable);
+}
 /// All its machines are of one kind (Node::kind), at once and ever after: an image of its processes
 /// goes on where processor, libraries and MPI are what they were.
 inline bool wants_alike(const JobSpec& spec) { return says(spec, wants_alike_variable); }
@@ -178,16 +188,23 @@ struct Job {
   bool joins = false;
   /// Of one that wants machines which are alike: of those that it began on first.
   std::string kind;
+  /// It stands still, as a user is at its machine; it leaves about then, by the clock of the group,
+  /// if he is there still. 0: it does not.
+  std::uint64_t leaves_ms = 0;
   auto fields() {
     return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
                     losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
-                    owner, joins, kind, heard);
+                    owner, joins, kind, heard, leaves_ms);
   }
 };
 
 /// Its command has begun, or will, and has not ended.
 inline bool runs(const Job& job) {
   return job.state == JobState::running || job.state == JobState::leaving;
+}
+/// It stands still, as a user is at its machine.
+inline bool is_suspended(const Job& job) {
+  return job.state == JobState::running && job.leaves_ms != 0;
 }
 /// So long a job that has failed waits before it begins again: a second, and twice as long each
 /// time.
@@ -209,13 +226,23 @@ inline bool lives_on(const Job& job, const std::string& node) {
          });
 }
 
+/// What of those jobs that can stand still (can_stand_still) a machine keeps which is not lent.
+enum class Kept : std::uint8_t {
+  nothing,       ///< All leave.
+  stands_still,  ///< They wait for its user to go, for a while.
+  goes_on,       ///< He has gone in time.
+};
+
 /// Whether jobs may begin on a node, whose machine may be lent for a while only.
 struct Lent {
   bool open = true;
-  /// Of one that is open: its owner has it back after so long; 0: there is no end yet.
+  /// Of one that is open: its owner has it back after so long; 0: there is no end yet. Of one where
+  /// jobs stand still: they leave after so long.
   std::uint64_t closes_in_ms = 0;
   /// Of one that is not: a few words, such as "its user is there".
   std::string why;
+  /// Of one that is not. It is told apart from the others, which are older.
+  Kept kept = Kept::nothing;
   auto fields() { return std::tie(open, closes_in_ms, why); }
 };
 
@@ -256,13 +283,18 @@ struct Node {
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
                     lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms,
-                    full);
+                    full, lent.kept);
   }
 };
 
-/// Nothing is begun there, and what is there goes.
+/// Nothing is begun there, and what is there goes, but for what it keeps (stays_on).
 inline bool is_to_be_left(const Node& node) {
   return node.draining || node.leaving || !node.lent.open;
+}
+/// It stands still there, or goes on.
+inline bool stays_on(const Node& node, const JobSpec& spec) {
+  return !node.draining && !node.leaving && !node.lent.open && node.lent.kept != Kept::nothing &&
+         can_stand_still(spec);
 }
 /// Jobs may begin there.
 inline bool takes_jobs(const Node& node) {

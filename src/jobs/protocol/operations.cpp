@@ -10,12 +10,12 @@ namespace piracema::jobs {
 namespace {
 
 // Of answers. 1 had no byte that said so, and began with a verdict.
-constexpr std::uint8_t answer_version = 8, version_mark = 0x80;
+constexpr std::uint8_t answer_version = 9, version_mark = 0x80;
 
 constexpr std::uint32_t slots_max = 65'536, retries_max = 1'000'000, nodes_max = 1'000;
 
-// What nodes said before they told of the room in their homes, and before they told what their
-// machines are like: in logs of before.
+// What nodes said before they told of jobs that stand still, of the room in their homes, and of
+// what their machines are like: in logs of before.
 constexpr std::uint8_t kind_of_join = 0, kind_of_report = 1;
 struct JoinWithoutRoom : Join {
   auto fields() {
@@ -24,6 +24,11 @@ struct JoinWithoutRoom : Join {
 };
 struct JoinWithoutKind : Join {
   auto fields() { return std::tie(node, incarnation, slots, directory, address, number, lent); }
+};
+struct ReportWithoutKept : Report {
+  auto fields() {
+    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks, full);
+  }
 };
 struct ReportWithoutRoom : Report {
   auto fields() {
@@ -100,7 +105,8 @@ Result<Operation> decode_operation(Bytes bytes) {
   if (frame.kind == kind_of_join) {
     before = decode_before<JoinWithoutRoom, JoinWithoutKind>(frame.head);
   }
-  if (frame.kind == kind_of_report) before = decode_before<ReportWithoutRoom>(frame.head);
+  if (frame.kind == kind_of_report)
+    before = decode_before<ReportWithoutKept, ReportWithoutRoom>(frame.head);
   return before ? Result<Operation>(*std::move(before)) : operation;
 }
 

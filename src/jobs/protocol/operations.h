@@ -67,7 +67,7 @@ struct Report {
   std::uint64_t number = 0;
   /// The node is about to leave: nothing is begun there, and what runs is asked to end.
   bool leaving = false;
-  /// The same while it is not open, and until it is again.
+  /// The same while it is not open, and until it is again, but for what is kept there.
   Lent lent = {};
   /// What it knows of, and need not be told again.
   std::vector<Attempt> has;
@@ -80,7 +80,8 @@ struct Report {
   /// stays.
   bool full = false;
   auto fields() {
-    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks, full);
+    return std::tie(node, incarnation, number, leaving, lent, has, ended, said, wants, asks, full,
+                    lent.kept);
   }
 };
 /// The process leaves for good: its jobs have ended.

@@ -27,7 +27,7 @@ TEST_CASE("what cannot be a job is refused with what was wanted") {
 TEST_CASE("an answer of another version of the protocol is named as one") {
   const Buffer first(as_bytes(std::string_view("\3\0", 2)));
   CHECK(decode_answer(first).error().message ==
-        "want an answer of the control plane of version 8, found 1: all machines want the same "
+        "want an answer of the control plane of version 9, found 1: all machines want the same "
         "piracema");
 }
 
@@ -43,13 +43,28 @@ TEST_CASE("what nodes said before they told of the room in their homes is unders
   REQUIRE(join_before.ok());
   CHECK(std::get<Join>(*join_before).kind == "x");
   CHECK_FALSE(std::get<Join>(*join_before).full);
-  const auto report_before = decode_operation(Bytes(report).first(report.size() - full_bytes));
+  const std::size_t kept_bytes = 1, later_bytes = full_bytes + kept_bytes;
+  const auto report_before = decode_operation(Bytes(report).first(report.size() - later_bytes));
   REQUIRE(report_before.ok());
   CHECK(std::get<Report>(*report_before).number == 3);
   CHECK(std::get<Report>(*report_before).has.size() == 1);
   CHECK_FALSE(std::get<Report>(*report_before).full);
-  CHECK_FALSE(decode_operation(Bytes(report).first(report.size() - full_bytes - 1)).ok());
+  CHECK_FALSE(decode_operation(Bytes(report).first(report.size() - later_bytes - 1)).ok());
   CHECK_FALSE(decode_operation(Bytes(join).first(join.size() - full_bytes - 1)).ok());
+}
+
+TEST_CASE("what nodes said before they told of jobs that stand still is understood") {
+  const Buffer report = encode(Operation(Report{.node = "a",
+                                                .incarnation = 7,
+                                                .number = 3,
+                                                .lent = {false, 9, "why", Kept::stands_still},
+                                                .full = true}));
+  CHECK(std::get<Report>(*decode_operation(report)).lent.kept == Kept::stands_still);
+  const auto before = decode_operation(Bytes(report).first(report.size() - 1));
+  REQUIRE(before.ok());
+  CHECK(std::get<Report>(*before).full);
+  CHECK(std::get<Report>(*before).lent.why == "why");
+  CHECK(std::get<Report>(*before).lent.kept == Kept::nothing);
 }
 
 TEST_CASE(

@@ -27,6 +27,20 @@ struct Body : ClusterImage {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
+struct FifthNode : Node {
+  auto fields() {
+    return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
+                    lent, alive, lease_until_ms, heard_ms, client, used, kind, site, closes_ms,
+                    full);
+  }
+};
+struct FifthJob : Job {
+  auto fields() {
+    return std::tie(id, spec, state, node, others, parts, next, attempt, cancelled, failures,
+                    losses, code, why, submitted_ms, started_ms, ended_ms, output, output_before,
+                    owner, joins, kind, heard);
+  }
+};
 struct FourthNode : Node {
   auto fields() {
     return std::tie(name, incarnation, slots, address, last_report, directory, draining, leaving,
@@ -73,7 +87,7 @@ struct Then {
   auto fields() { return std::tie(jobs, nodes, users, events, last_job, time, own_ms); }
 };
 
-Job as_now(Job job) { return job; }
+Job as_now(FifthJob job) { return job; }
 Part as_now(ThirdPart part, const Job&, std::uint32_t) { return part; }
 Part as_now(SecondPart part, const Job& job, std::uint32_t number) {
   if (number < first_beside) part.asker = job.node;
@@ -126,7 +140,8 @@ Result<ClusterImage> decode_image(Bytes bytes) {
   const Bytes rest = bytes.subspan(head_bytes);
   if (head->version == 2) return decode_then<SecondJob, ThirdNode>(rest);
   if (head->version == 3) return decode_then<ThirdJob, ThirdNode>(rest);
-  if (head->version == 4) return decode_then<Job, FourthNode>(rest);
+  if (head->version == 4) return decode_then<FifthJob, FourthNode>(rest);
+  if (head->version == 5) return decode_then<FifthJob, FifthNode>(rest);
   if (head->version != ClusterImage::version) {
     return Error{Errc::config, concat("want an image of a cluster of version ", versions(),
                                       ", found ", head->version)};

@@ -16,7 +16,7 @@ namespace piracema::jobs {
 struct ClusterImage {
   /// In 4 no node had a home that is full. In 3 machines had no kinds, and only commands said
   /// anything. In 2 only the first node of a job had asked for parts, and none outlived that.
-  static constexpr std::uint32_t version = 5;
+  static constexpr std::uint32_t version = 6;
 
   std::vector<Job> jobs;
   std::vector<Node> nodes;
@@ -27,7 +27,7 @@ struct ClusterImage {
 };
 
 Buffer encode(const ClusterImage& image);
-/// Of this version and the three before. Errc::corrupt; Errc::config names another version.
+/// Of this version and the four before. Errc::corrupt; Errc::config names another version.
 Result<ClusterImage> decode_image(Bytes bytes);
 
 }  // namespace piracema::jobs

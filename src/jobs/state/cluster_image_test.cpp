@@ -85,6 +85,29 @@ constexpr const char* image_of_version_4 =
     "00010000000000000040420f0000000000000100000000000000610000000000000000000000000000000000"
     "000000000000000000000002000000000000000010a5d4e8000000e803000000000000";
 
+// As commit c482df3f wrote it: the same, of a node whose home is full by now, and of which nothing
+// says what it keeps while it is not lent.
+constexpr const char* image_of_version_5 =
+    "50495241434c5354050000000200000000000000010000000000000001000000000000006a01000000000000"
+    "0004000000000000007472756500000000000000000000000000000000010000000100000000000000000000"
+    "0000000000010100000000000000610000000000000000000000000000000000010000000000000000000000"
+    "0000000000000000000000000040420f000000000040420f0000000000000000000000000000000000000000"
+    "000000000000000000050000000000000061646d696e00000000000000000000000000000000000000000000"
+    "000000020000000000000001000000000000006b010000000000000004000000000000007472756500000000"
+    "0000000000000000000000000100000002000000000000000000000000000000000000000000000000000000"
+    "0000000000000000000000000000000000000000000000000000000000000044000000000000007761697473"
+    "20666f722061206e6f6465206f66203220736c6f747320746861742069732074686572653a20612068617320"
+    "6e6f20726f6f6d20696e2069747320686f6d6540420f00000000000000000000000000000000000000000000"
+    "000000000000000000000000000000050000000000000061646d696e00000000000000000000000000000000"
+    "0000000000000000000100000000000000010000000000000061010000000000000002000000030000000000"
+    "0000682d61020000000000000002000000000000002f6400000160ea00000000000000000000000000000170"
+    "1700000000000040420f00000000006d69bf3800000000010000000300000000000000783836010000000000"
+    "000073a02c100000000000010100000000000000050000000000000061646d696e0100000000000000020000"
+    "0000000000000200000000000000010000000000000040420f00000000000001000000000000006100000000"
+    "000000000000000000000000000000000000000000000000020000000000000040420f000000000010010000"
+    "0000000000610000000000000000000000000000000000000000000000000000000002000000000000000010"
+    "a5d4e8000000e803000000000000";
+
 }  // namespace
 
 TEST_CASE("a replica that comes late has the same state") {
@@ -95,12 +118,15 @@ TEST_CASE("a replica that comes late has the same state") {
   const JobId id = cluster(Submit{{.name = "j", .command = {"x"}, .nodes = 2}}).job;
   CHECK(cluster.job(id).state == JobState::waiting);
   cluster(Report{.node = "b", .incarnation = 1, .full = true});
+  cluster(Report{.node = "a", .incarnation = 1, .lent = {false, 60'000, "", Kept::stands_still}});
   cluster.pass(1'000);
   const Buffer image = smr::bytes_of(cluster.state.snapshot());
   ClusterState late;
   REQUIRE(late.restore(image));
   CHECK(as_text(smr::bytes_of(late.snapshot())) == as_text(image));
   CHECK(late.nodes().at("b").full);
+  CHECK(late.nodes().at("a").lent.kept == Kept::stands_still);
+  CHECK(late.jobs().at(1).leaves_ms != 0);
   CHECK(late.next_deadline() == cluster.state.next_deadline());
   Buffer half(Bytes(image).first(image.size() / 2));
   CHECK_FALSE(late.restore(half));
@@ -155,14 +181,24 @@ TEST_CASE("an image of before nodes told of the room in their homes is read: the
   CHECK(cluster.job(2).state == JobState::waiting);
 }
 
+TEST_CASE("an image of before jobs stood still is read: none does") {
+  Cluster cluster;
+  REQUIRE(cluster.state.restore(as_bytes(*store::from_hex(image_of_version_5))));
+  CHECK(cluster.state.nodes().at("a").full);
+  CHECK(cluster.state.nodes().at("a").lent.kept == Kept::nothing);
+  CHECK(cluster.job(1).state == JobState::running);
+  CHECK(cluster.job(1).leaves_ms == 0);
+  CHECK(cluster.job(2).state == JobState::waiting);
+}
+
 TEST_CASE("an image of a later version, or cut, or changed, is no image") {
   SharedCluster cluster;
   cluster.submit(alice);
   const Buffer image = smr::bytes_of(cluster.state.snapshot());
   Buffer later(image);
-  later.data()[8] = std::byte{6};
+  later.data()[8] = std::byte{7};
   CHECK(decode_image(later).error().message ==
-        "want an image of a cluster of version 2 to 5, found 6");
+        "want an image of a cluster of version 2 to 6, found 7");
   for (std::size_t size = 0; size < image.size(); ++size) {
     CHECK_FALSE(decode_image(Bytes(image).first(size)).ok());
   }

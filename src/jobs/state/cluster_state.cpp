@@ -251,7 +251,7 @@ Answer ClusterState::on(const Report& report) {
 bool ClusterState::begins_to_leave(Node& node) {
   if (std::exchange(node.leaving, true)) return false;
   happened(Event::Kind::node_drains, node.name, "its process is about to end");
-  jobs_.ask_to_leave(node.name);
+  jobs_.ask_to_leave(node);
   return true;
 }
 
@@ -262,10 +262,12 @@ bool ClusterState::lend(Node& node, const Lent& lent) {
     happened(lent.open ? Event::Kind::node_opened : Event::Kind::node_closed, node.name,
              node.lent.why);
   }
-  if (before.open && !lent.open) jobs_.ask_to_leave(node.name);
-  // Those that wait are told why it is not.
   const bool closes_anew = learn_close(node);
-  return closes_anew || before.open != lent.open || before.why != node.lent.why;
+  const bool keeps_anew = before.open != lent.open || before.kept != lent.kept;
+  if (keeps_anew && !lent.open) jobs_.ask_to_leave(node);
+  if (keeps_anew || closes_anew) jobs_.stand_still(node);
+  // Those that wait are told why it is not.
+  return closes_anew || keeps_anew || before.why != node.lent.why;
 }
 
 bool ClusterState::fill(Node& node, bool full) {
@@ -302,7 +304,7 @@ Answer ClusterState::on(const Drain& drain) {
   if (std::exchange(found->second.draining, drain.on) != drain.on) {
     happened(drain.on ? Event::Kind::node_drains : Event::Kind::node_undrained, drain.node);
   }
-  if (drain.on) jobs_.ask_to_leave(drain.node);
+  if (drain.on) jobs_.ask_to_leave(found->second);
   place_all();
   return {};
 }

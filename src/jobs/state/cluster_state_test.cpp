@@ -101,6 +101,92 @@ TEST_CASE(
   CHECK(cluster.job(other).node == "a");
 }
 
+namespace {
+
+/// A job that can stand still, and a stream, on a machine whose user has come; and another node.
+struct UserIsThere : Cluster {
+  JobId still = 0, stream = 0;
+  std::vector<Attempt> has;
+
+  UserIsThere() {
+    join("a", 1, 4);
+    still = submit();
+    stream =
+        (*this)(Submit{{.name = "s", .command = {"x"}, .environment = {never_suspended_variable}}})
+            .job;
+    has = {{still, 1}, {stream, 1}};
+    join("b");
+    told({.open = false,
+          .closes_in_ms = 40'000,
+          .why = "its user is there",
+          .kept = Kept::stands_still});
+  }
+  Answer told(const Lent& lent, std::vector<Ended> ended = {}) {
+    return (*this)(
+        Report{.node = "a", .incarnation = 1, .lent = lent, .has = has, .ended = std::move(ended)});
+  }
+  std::string events() const {
+    std::string all;
+    for (const Event& event : state.history().from(1)) {
+      if (event.job == still) all += std::string(name_of(event.kind)) + " ";
+    }
+    return all;
+  }
+};
+
+const Lent user_has_gone{.open = false, .why = "as it is not idle", .kept = Kept::goes_on};
+const Lent user_stays{.open = false, .why = "its user is there"};
+
+}  // namespace
+
+TEST_CASE("where a user comes back a job stands still that can, and a stream leaves") {
+  UserIsThere cluster;
+  CHECK(cluster.job(cluster.stream).state == JobState::leaving);
+  CHECK(cluster.job(cluster.still).state == JobState::running);
+  CHECK(is_suspended(cluster.job(cluster.still)));
+  CHECK(cluster.job(cluster.still).leaves_ms == cluster.clock + 40'000);
+  CHECK(cluster.events() == "job_suspended ");
+  // Nothing begins there, though there is room.
+  const JobId other = cluster(Submit{{.name = "j", .command = {"x"}, .node = "a"}}).job;
+  CHECK(cluster.job(other).state == JobState::waiting);
+  SUBCASE("he goes, and it goes on where it was") {
+    const Answer answer = cluster.told(user_has_gone);
+    CHECK_FALSE(answer.orders.at(0).leave);
+    CHECK_FALSE(is_suspended(cluster.job(cluster.still)));
+    CHECK(cluster.events() == "job_suspended job_resumed ");
+    CHECK(cluster.job(other).state == JobState::waiting);
+    cluster.told({});
+    CHECK(cluster.job(other).state == JobState::running);
+    CHECK(cluster.job(cluster.still).attempt == 1);
+  }
+  SUBCASE("he stays, and it leaves") {
+    const Answer answer = cluster.told(user_stays);
+    CHECK(answer.orders.at(0).leave);
+    CHECK(cluster.job(cluster.still).state == JobState::leaving);
+    CHECK_FALSE(is_suspended(cluster.job(cluster.still)));
+    cluster.told(user_stays, {exited(cluster.still, 1, 143)});
+    CHECK(cluster.job(cluster.still).node == "b");
+    CHECK_FALSE(is_suspended(cluster.job(cluster.still)));
+    CHECK(cluster.job(cluster.still).failures == 0);
+  }
+  SUBCASE("it is cancelled") {
+    cluster(Cancel{cluster.still});
+    CHECK_FALSE(is_suspended(cluster.job(cluster.still)));
+    CHECK(cluster.told(user_stays).orders.at(0).leave);
+  }
+  SUBCASE("the node drains") {
+    cluster(Drain{"a", true});
+    CHECK(cluster.job(cluster.still).state == JobState::leaving);
+  }
+  SUBCASE("the node is not heard of any more") {
+    cluster.pass(lease_ms / 2);
+    cluster.report("b");
+    cluster.pass(lease_ms / 2 + 1);
+    CHECK(cluster.job(cluster.still).node == "b");
+    CHECK_FALSE(is_suspended(cluster.job(cluster.still)));
+  }
+}
+
 TEST_CASE("on a node whose home is full nothing begins, and what runs stays") {
   Cluster cluster;
   cluster.join("a");

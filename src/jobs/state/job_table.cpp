@@ -41,6 +41,7 @@ void begin(Job& job, const std::vector<std::string>& nodes, std::uint64_t now_ms
   job.started_ms = now_ms;
   job.why.clear();
   job.joins = false;
+  job.leaves_ms = 0;
   job.output.clear();
   job.output_before = 0;
   job.heard = 0;
@@ -204,13 +205,26 @@ Followed JobTable::follow_parts(const Report& report, const std::map<std::string
 
 // ---- what becomes of a node ---------------------------------------------------------------------
 
-void JobTable::ask_to_leave(const std::string& node) {
+void JobTable::ask_to_leave(const Node& node) {
   for (auto& [id, job] : jobs_) {
-    if (job.state != JobState::running || !has_node(job, node)) continue;
-    if (does_without(job, node)) continue;
+    if (job.state != JobState::running || !has_node(job, node.name)) continue;
+    if (stays_on(node, job.spec) || does_without(job, node.name)) continue;
     // Whether it is its command alone that moves is seen when all that leaves is known.
     if (!outlives_first_node(job.spec)) job.state = JobState::leaving;
-    happened(Event::Kind::job_moves, job, concat("the node ", node, " is to be left"), history_);
+    happened(Event::Kind::job_moves, job, concat("the node ", node.name, " is to be left"),
+             history_);
+  }
+}
+
+void JobTable::stand_still(const Node& node) {
+  const bool stands = node.lent.kept == Kept::stands_still;
+  for (auto& [id, job] : jobs_) {
+    if (job.state != JobState::running || job.node != node.name) continue;
+    const std::uint64_t leaves_ms = stands && stays_on(node, job.spec) ? node.closes_ms : 0;
+    const bool stood = std::exchange(job.leaves_ms, leaves_ms) != 0;
+    if (stood == (leaves_ms != 0)) continue;
+    happened(stood ? Event::Kind::job_resumed : Event::Kind::job_suspended, job,
+             stood ? "" : node.lent.why, history_);
   }
 }
 

@@ -63,8 +63,10 @@ class JobTable {
   /// Nothing is alive there.
   void lose(const std::string& node, const std::map<std::string, Node>& nodes,
             const std::string& why);
-  /// What runs there leaves: the job, or what of it is there.
-  void ask_to_leave(const std::string& node);
+  /// What runs there leaves: the job, or what of it is there. Not what stays on (stays_on).
+  void ask_to_leave(const Node& node);
+  /// What stays on there stands still, or goes on.
+  void stand_still(const Node& node);
   /// Why the node cannot be forgotten yet.
   std::optional<JobId> in_places_of(const std::string& node) const;
 

@@ -26,6 +26,7 @@ class World {
     handle(keeper_.begin(scheduler_.now()));
     open_window();
     ask_now_and_then();
+    suspend_now_and_then();
     scheduler_.run_until([this] { return finish_.has_value(); }, limit);
   }
 
@@ -36,6 +37,7 @@ class World {
   int saved() const { return saved_; }
   int shed() const { return shed_; }
   int said() const { return said_; }
+  int paused() const { return paused_times_; }
   int at_good_moments() const { return at_good_moments_; }
 
  private:
@@ -94,9 +96,24 @@ class World {
     });
   }
 
+  // A user comes to the machine, and goes.
+  void suspend_now_and_then() {
+    scheduler_.after(scheduler_.between(seconds(1), seconds(200)), [this] {
+      if (finish_) return;
+      tell(Suspended{true});
+      scheduler_.after(scheduler_.between(milliseconds(10), seconds(60)), [this] {
+        if (finish_) return;
+        tell(Suspended{false});
+        CHECK_FALSE(paused_);
+        suspend_now_and_then();
+      });
+    });
+  }
+
   void act(const OpenCapsule&) {
     CHECK_FALSE(alive_);
     alive_ = true;
+    paused_ = false;
     life_ += 1;
     from_capsule(milliseconds(20), [this] { tell(CapsuleReady{true, {}}); });
   }
@@ -133,8 +150,18 @@ class World {
   }
   Time progress() const { return running_ ? done_ + (scheduler_.now() - running_since_) : done_; }
 
+  void act(const Pause& pause) {
+    CHECK(alive_);
+    CHECK_FALSE(dumping_);
+    CHECK(pause.still != paused_);
+    paused_ = pause.still;
+    if (waits_) return;
+    paused_ ? stand_still() : go_on();
+    paused_times_ += paused_ ? 1 : 0;
+  }
   void act(const Dump& dump) {
     CHECK_FALSE(dumping_);
+    CHECK_FALSE(paused_);
     CHECK(dump.at_good_moment == waits_);
     at_good_moments_ += dump.at_good_moment ? 1 : 0;
     dumping_ = true;
@@ -154,7 +181,7 @@ class World {
   }
   void act(const KillCapsule&) {
     CHECK(alive_);
-    alive_ = running_ = dumping_ = wanted_ = waits_ = has_command_ = false;
+    alive_ = running_ = dumping_ = wanted_ = waits_ = has_command_ = paused_ = false;
   }
   void act(const RunCommand& run) {
     CHECK(alive_);
@@ -205,6 +232,9 @@ class World {
   /// An image waits for a good moment; the job has said that it is one, and waits for the answer.
   bool wanted_ = false, waits_ = false;
   bool has_command_ = false;
+  /// It was told to stand still.
+  bool paused_ = false;
+  int paused_times_ = 0;
   std::uint64_t life_ = 0, turns_ = 0, commands_ = 0, questions_ = 0;
   /// Complete images: how far the job was.
   std::map<int, Time> images_;
@@ -218,7 +248,7 @@ class World {
 TEST_CASE(
     "whatever store and users do, machines are handed back in time and the job ends with its own "
     "result") {
-  int windows = 0, saved = 0, shed = 0, said = 0, at_good_moments = 0;
+  int windows = 0, saved = 0, shed = 0, said = 0, at_good_moments = 0, paused = 0;
   for (const auto seed : seeds(1'000)) {
     World world(seed, seconds(300));
     world.run(std::chrono::hours(100));
@@ -230,11 +260,13 @@ TEST_CASE(
     saved += world.saved();
     shed += world.shed();
     said += world.said();
+    paused += world.paused();
     at_good_moments += world.at_good_moments();
   }
   // Both ways out of a window were gone.
   CHECK(saved > windows / 10);
   CHECK(shed > windows / 100);
+  CHECK(paused > windows / 100);
   // Nobody says it in vain, but where his machine is handed back at that moment.
   CHECK(said > windows / 10);
   CHECK(at_good_moments >= said);

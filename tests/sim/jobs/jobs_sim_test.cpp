@@ -14,7 +14,7 @@ TEST_CASE(
   std::uint64_t parts = 0, parts_over = 0, told = 0, parts_asked = 0, forgotten = 0, given_back = 0;
   std::uint64_t beside = 0, beside_told = 0, resized = 0, forgiven = 0;
   std::uint64_t handed_over = 0, joined = 0, kept = 0, began_alike = 0;
-  std::uint64_t stayed = 0, came_too_late = 0;
+  std::uint64_t stayed = 0, came_too_late = 0, suspended = 0, resumed = 0;
   for (const auto seed : seeds(5'000)) {
     Run run(seed);
     run.check();
@@ -34,7 +34,11 @@ TEST_CASE(
     began_alike += seed % 4 == 1 ? run.began_alike() : 0;
     stayed += run.stayed();
     came_too_late += run.came_too_late();
+    suspended += run.suspended();
+    resumed += run.resumed();
     CHECK(run.late() == 0);
+    CHECK(run.beside_user() == 0);
+    CHECK(run.forgotten_still() == 0);
   }
   // Or else nothing was tried.
   CHECK(parts > 0);
@@ -53,6 +57,8 @@ TEST_CASE(
   CHECK(is_exercised(began_alike, 500, 5'000));
   CHECK(is_exercised(stayed, 150, 5'000));
   CHECK(is_exercised(came_too_late, 150, 5'000));
+  CHECK(is_exercised(suspended, 500, 5'000));
+  CHECK(is_exercised(resumed, 150, 5'000));
 }
 
 TEST_CASE(
@@ -77,6 +83,16 @@ TEST_CASE("a node that gives its jobs away as its home is full is found") {
     asked += run.asked();
   }
   CHECK(asked > 0);
+}
+
+TEST_CASE("a job that stands still when its user has gone is found") {
+  std::uint32_t forgotten = 0;
+  for (const auto seed : seeds(50)) {
+    Run run(seed, Mistake::never_resumes);
+    run.live();
+    forgotten += run.forgotten_still();
+  }
+  CHECK(forgotten > 0);
 }
 
 TEST_CASE("a node that says too early that it has nothing of a part is found") {

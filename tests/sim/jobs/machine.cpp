@@ -64,6 +64,7 @@ void Machine::thaw() {
   if (!std::exchange(frozen_, false)) return;
   for (const auto& event : std::exchange(waiting_, {})) deliver(event);
   deliver(JobRunner::Woken{});
+  if (lent_.is_lent || lent_.keeps) check_nothing_stands_still();
 }
 
 void Machine::leave() {
@@ -71,7 +72,7 @@ void Machine::leave() {
 }
 
 void Machine::lend(Time closes, Time away) {
-  if (lent_.gone_by) return;
+  if (lent_.gone_by || !lent_.is_lent) return;
   const bool has_jobs = !processes_.empty();
   lent_.gone_by = closes;
   deliver(lent_);
@@ -89,6 +90,48 @@ void Machine::lend(Time closes, Time away) {
     lent_ = {};
     deliver(lent_);
   });
+}
+
+void Machine::visit(const Visit& visit) {
+  if (lent_.gone_by || !lent_.is_lent) return;
+  const Time came = scheduler_.now();
+  const bool has_jobs = !processes_.empty();
+  scheduler_.trace(name_, " has its user");
+  lent_ = {false, came + visit.grace, "its user is there", came + visit.suspend};
+  deliver(lent_);
+  scheduler_.at(came + milliseconds(1), [this] {
+    if (frozen_ || !runner_) return;
+    for (const auto& [attempt, process] : processes_) {
+      const bool may_run = attempt.part != 0 || !all_.fates.at(attempt.job).stands;
+      all_.beside_user += may_run || process.suspended || process.asked ? 0 : 1;
+    }
+  });
+  // Whoever goes later finds that all has left, or is about to.
+  if (visit.lasts >= visit.grace) {
+    scheduler_.at(came + visit.grace + milliseconds(21), [this, has_jobs] {
+      all_.late += processes_.empty() ? 0 : 1;
+      all_.given_back += has_jobs ? 1 : 0;
+    });
+  }
+  scheduler_.at(came + visit.lasts, [this, keeps = visit.lasts < visit.suspend] {
+    scheduler_.trace(name_, " has no user");
+    lent_ = {false, keeps ? std::nullopt : std::optional(scheduler_.now()), "it is not idle",
+             std::nullopt, keeps};
+    deliver(lent_);
+    if (keeps) check_nothing_stands_still();
+  });
+  scheduler_.at(came + visit.lasts + visit.idle, [this] {
+    lent_ = {};
+    deliver(lent_);
+    check_nothing_stands_still();
+  });
+}
+
+void Machine::check_nothing_stands_still() {
+  if (frozen_ || !runner_) return;
+  for (const auto& [attempt, process] : processes_) {
+    all_.forgotten_still += process.suspended ? 1 : 0;
+  }
 }
 
 void Machine::fill(Time lasts) {
@@ -303,9 +346,35 @@ void Machine::forget_killed(Operation& operation) const {
   std::erase_if(report->has, [&](const Attempt& attempt) { return killed_.contains(attempt); });
 }
 
+void Machine::act(const JobRunner::Suspend& suspend) {
+  const auto found = processes_.find(suspend.attempt);
+  if (found == processes_.end()) return;
+  CHECK_FALSE(found->second.suspended);
+  CHECK(all_.fates.at(suspend.attempt.job).stands);
+  scheduler_.trace(name_, " suspends ", suspend.attempt.job);
+  found->second.suspended = true;
+  all_.suspended += 1;
+}
+
+void Machine::act(const JobRunner::Resume& resume) {
+  const auto found = processes_.find(resume.attempt);
+  if (found == processes_.end() || all_.mistake == Mistake::never_resumes) return;
+  all_.resumed += 1;
+  go_on(resume.attempt, found->second);
+}
+
+void Machine::go_on(const Attempt& attempt, Process& process) {
+  process.suspended = false;
+  if (!std::exchange(process.is_due, false)) return;
+  scheduler_.after(scheduler_.between(milliseconds(1), milliseconds(100)),
+                   [this, attempt, serial = process.serial] { by_itself(attempt, serial); });
+}
+
 void Machine::act(const JobRunner::Terminate& terminate) {
   const auto found = processes_.find(terminate.attempt);
   if (found == processes_.end()) return;
+  found->second.asked = true;
+  if (!terminate.at_once) go_on(terminate.attempt, found->second);
   if (terminate.at_once) killed_.insert(terminate.attempt);
   if (!terminate.at_once && terminate.attempt.part != 0) all_.parts_asked += 1;
   all_.asked += terminate.at_once ? 0 : 1;
@@ -344,6 +413,11 @@ void Machine::fence(Attempt attempt, const Process& process) {
 }
 
 void Machine::by_itself(Attempt attempt, std::uint64_t serial) {
+  const auto found = processes_.find(attempt);
+  if (found != processes_.end() && found->second.serial == serial && found->second.suspended) {
+    found->second.is_due = true;
+    return;
+  }
   const Fate& fate = all_.fates.at(attempt.job);
   const bool fails = all_.ends[attempt.job] < fate.fails;
   end(attempt, serial, End::exited, fails ? 1 : 0);

@@ -27,6 +27,12 @@ class Machine {
   void leave();
   /// Its owner wants it back by then, for so long.
   void lend(Time closes, Time away);
+  /// Its user comes for so long. Jobs may stand still for a part of the grace. When he has gone it
+  /// is idle after a while.
+  struct Visit {
+    Time lasts{}, suspend{}, grace{}, idle{};
+  };
+  void visit(const Visit& visit);
   /// Its home has no room for so long.
   void fill(Time lasts);
   bool is_up() const { return runner_ && !frozen_ && !cut; }
@@ -39,6 +45,9 @@ class Machine {
     Time until{};
     std::uint64_t serial = 0;
     bool asked = false;
+    bool suspended = false;
+    /// It would have ended by itself meanwhile.
+    bool is_due = false;
   };
 
   void deliver(const JobRunner::Event& event);
@@ -56,6 +65,10 @@ class Machine {
   void hands_over(const Attempt& attempt, std::uint64_t serial);
   void forget_killed(Operation& operation) const;
   void act(const JobRunner::Leaves&) {}
+  void act(const JobRunner::Suspend& suspend);
+  void act(const JobRunner::Resume& resume);
+  void go_on(const Attempt& attempt, Process& process);
+  void check_nothing_stands_still();
   void act(const JobRunner::Terminate& terminate);
   void act(const JobRunner::Extend& extend);
   void act(const JobRunner::Tell& tell) { scheduler_.trace(name_, ": ", tell.text); }

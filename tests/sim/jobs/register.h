@@ -26,6 +26,8 @@ struct Fate {
   std::uint32_t fails = 0;
   /// It wants its machines to be of one kind.
   bool alike = false;
+  /// It stands still while a user is at its machine, before it leaves.
+  bool stands = false;
   /// When it is asked to leave; none: it does not listen.
   std::optional<Time> leaves_after;
 };
@@ -37,6 +39,8 @@ enum class Mistake {
   says_too_early,
   /// A node whose home is full gives its jobs away, as one that is not lent any more.
   leaves_when_full,
+  /// What stands still is not let go on when the user goes.
+  never_resumes,
 };
 
 /// Which attempts live, wherever. Of a job never two, and of an attempt nothing twice.
@@ -71,6 +75,9 @@ struct Register {
   /// How often a command or a part was asked to leave. Commands that lived when the home of their
   /// machine became full, and when it had room again; those that came too late to begin there.
   std::uint32_t asked = 0, stayed = 0, came_too_late = 0;
+  /// How often a command stood still as a user had come, and went on as he went in time; those that
+  /// ran beside him all the same, and those that stood still without him.
+  std::uint32_t suspended = 0, resumed = 0, beside_user = 0, forgotten_still = 0;
   std::map<JobId, Fate> fates;
   std::map<JobId, std::set<std::pair<std::string, Attempt>>> alive;
   /// How often its command has ended badly by itself, and because a part was lost.

@@ -97,6 +97,10 @@ void Run::submit() {
     // On two it is left as a whole when the first one is.
     if (nodes == 1) nodes = 3;
   }
+  // Streams on one node, and programs with images there.
+  const std::uint64_t how = random.below(3);
+  if (nodes == 1 && how == 0) environment.emplace_back(never_suspended_variable);
+  if (nodes == 1 && how == 1) environment.emplace_back(suspends_itself_variable);
   // A stream hardly ever wants that: there would be no other machine for it to go to.
   const bool alike = random.below(outlives ? 12 : 3) == 0;
   if (alike) environment.emplace_back(wants_alike_variable);
@@ -111,6 +115,7 @@ void Run::submit() {
   fate.spans = nodes > 1;
   fate.outlives = outlives;
   fate.alike = alike;
+  fate.stands = nodes == 1 && how != 0;
   fate.needs_all = random.below(2) == 0 && !follows;
   fate.takes = scheduler_.between(milliseconds(100), seconds(8));
   fate.fails = static_cast<std::uint32_t>(random.below(3));
@@ -165,7 +170,7 @@ void Run::fault() {
   Machine& machine = *machines_[random.below(machines_.size())];
   const Time lasts = scheduler_.between(milliseconds(100), seconds(12));
   const auto later = [&](std::function<void()> what) { scheduler_.after(lasts, std::move(what)); };
-  switch (random.below(12)) {
+  switch (random.below(14)) {
     case 0:
       scheduler_.trace(machine.name(), " stands still");
       machine.freeze();
@@ -216,6 +221,14 @@ void Run::fault() {
       return machine.lend(scheduler_.now() + scheduler_.between(seconds(4), seconds(15)), lasts);
     case 10:
       return machine.fill(lasts);
+    case 11:
+    case 12: {
+      const Time grace = scheduler_.between(seconds(4), seconds(15));
+      return machine.visit({.lasts = lasts,
+                            .suspend = scheduler_.between(seconds(1), grace),
+                            .grace = grace,
+                            .idle = scheduler_.between(milliseconds(100), seconds(6))});
+    }
     default:
       return group_.replace_other();
   }

@@ -36,6 +36,10 @@ class Run {
   std::uint32_t began_alike() const { return all_.began_alike; }
   std::uint32_t late() const { return all_.late; }
   std::uint32_t asked() const { return all_.asked; }
+  std::uint32_t suspended() const { return all_.suspended; }
+  std::uint32_t resumed() const { return all_.resumed; }
+  std::uint32_t beside_user() const { return all_.beside_user; }
+  std::uint32_t forgotten_still() const { return all_.forgotten_still; }
   std::uint32_t stayed() const { return all_.stayed; }
   std::uint32_t came_too_late() const { return all_.came_too_late; }
   std::size_t beside() const { return all_.beside.size(); }

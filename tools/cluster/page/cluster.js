@@ -13,7 +13,7 @@ const sum = (list, field) => list.reduce((all, one) => all + one[field], 0);
 function drawSummary(all) {
   const there = all.nodes.filter(node => ['here', 'draining', 'leaving', 'not lent', 'full'].includes(node.state));
   const lost = all.nodes.filter(isLost).length;
-  const runs = all.jobs.filter(job => ['running', 'leaving', 'ending'].includes(job.state)).length;
+  const runs = all.jobs.filter(job => ['running', 'suspended', 'leaving', 'ending'].includes(job.state)).length;
   const waits = all.jobs.filter(job => job.state === 'waiting').length;
   const failed = all.jobs.filter(job => job.state === 'failed').length;
   const missing = all.replicas.length - all.here;
