@@ -221,6 +221,9 @@ class SimulatedNode {
     }
   }
   void act(const JobRunner::Leaves&) {}
+  // None of its machines is lent.
+  void act(const JobRunner::Suspend&) {}
+  void act(const JobRunner::Resume&) {}
   void act(const JobRunner::Terminate& end) {
     scheduler_.after(milliseconds(1), [this, attempt = end.attempt] {
       deliver(JobRunner::Over{{attempt, End::exited, 143, "killed by signal 15"}});
