@@ -48,10 +48,9 @@ class TakeOver(JobTest):
             if len(standbys) == 1:
                 os.kill(self.running("worker")[0], signal.SIGKILL)
             self.until(lambda: self.look(shown, "failures")["count"] == 1 and self.look(shown, "job")["phase"] == "running")
-            seen = self.look(shown, "job")["at"]
-            # It is kept with the second look after that at the latest.
-            self.until(lambda: self.look(shown, "job")["at"] > seen + 3)
             failures, before = self.look(shown, "failures"), self.look(shown, "job")
+            # It is kept with the second look after that at the latest.
+            self.until(lambda: self.look(shown, "job")["at"] > before["at"] + 3)
             lost = first if len(standbys) == 1 else standbys[0]
             lost.kill()
             standbys[-1].wait_for("reattached")
