@@ -16,8 +16,8 @@ from tally_job import Job
 
 STRIKES = int(os.environ.get("PIRACEMA_KILLS", os.environ["USUAL_KILLS"]))
 HEARTBEAT = os.environ["HEARTBEAT"]
-# Longer than a strike and what follows take on a machine that has nothing else to do.
-ITEMS_A_STRIKE, PAUSE_US = 800, 200
+# So many that the job is not over while a change of numbers is waited for, also on a busy machine.
+ITEMS_A_STRIKE, PAUSE_US = 1_600, 200
 
 
 class KeyedKills(unittest.TestCase):

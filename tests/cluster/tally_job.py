@@ -50,6 +50,7 @@ class Job:
         test.addCleanup(self.process.wait)
         test.addCleanup(self.process.kill)
         self.events = []
+        self.is_over = False
         self.changed = threading.Condition()
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -58,6 +59,9 @@ class Job:
             with self.changed:
                 self.events.append(json.loads(line))
                 self.changed.notify_all()
+        with self.changed:
+            self.is_over = True
+            self.changed.notify_all()
 
     def wait_for(self, name, after=0):
         """The place behind the first event of that name that comes after that place."""
@@ -65,8 +69,10 @@ class Job:
             def place():
                 return next((i + 1 for i, event in enumerate(self.events)
                              if i >= after and event["event"] == name), None)
-            if not self.changed.wait_for(lambda: place() is not None, SECONDS_MAX):
-                self.test.fail(f"no event '{name}' came: {self.said()}")
+            self.changed.wait_for(lambda: self.is_over or place() is not None, SECONDS_MAX)
+            if place() is None:
+                self.test.fail(f"no event '{name}' came: {self.said()}\nLast came, of exit code "
+                               f"{self.process.poll()}: {self.events[-10:]}")
             return place()
 
     def said(self):
