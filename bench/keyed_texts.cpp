@@ -95,7 +95,7 @@ Figures measure(const Settings& settings) {
     for (Batch& batch : batches) count->process(batch, output);
   };
   for (std::uint64_t key = 0; key < keys; key += updates) {
-    fill([&, next = key]() mutable { return next++; });
+    fill([&, next = key]() mutable { return next++ % keys; });
     in_map();
     in_operator();
   }

@@ -110,7 +110,7 @@ function(piracema_part name)
     piracema_precompile(${tests})
   endif()
   # The room is optimised; what only tests it need not be, and is built sooner.
-  target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:Debug>:-O0>)
+  target_compile_options(${tests} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   foreach(test ${PART_TESTS})
     string(REGEX REPLACE "\\.cpp$" "" stem ${test})
     string(REPLACE "/" "_" stem ${stem})
