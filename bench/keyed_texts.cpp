@@ -2,21 +2,18 @@
 //
 // What one core needs to count a text that comes in a batch, in turns three ways:
 //   map:             a loop over the batch and a tuned hash map (absl::flat_hash_map);
-//   operator:        a sink with a count for each text, whose texts are not looked at before they
-//   come; operator, ahead: the same as it runs: 32 texts are decoded, and their counts asked for,
-//   before they come.
+//   operator:        a sink with a count for each text, which looks at none before it comes;
+//   operator, ahead: the same as it runs: 32 texts are decoded before they come, and their counts
+//                    asked for.
 // All have N MB of texts and counts, and texts are drawn at random, half a million a round. The
-// second way asks for each item whether it is passed by, as an operator does that has lost a
-// process to one.
+// second way asks for each item whether it is passed by, which costs some nanoseconds.
 #include <absl/container/flat_hash_map.h>
 #include <piracema/blocks.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +22,7 @@
 
 #include "base/random.h"
 #include "bench/common/keyed_rounds.h"
+#include "bench/common/ways.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -38,9 +36,6 @@ struct Settings {
   std::uint64_t megabytes = 1'024, rounds = 9;
   std::size_t characters = 12;
 };
-
-/// By the name of a way: nanoseconds of a count in each round.
-using Figures = std::vector<std::pair<std::string, std::vector<double>>>;
 
 /// Where nothing is emitted.
 class NowhereToGo final : public engine::Output {
@@ -65,7 +60,7 @@ std::string text_of(std::uint64_t key, std::size_t characters) {
   return number + std::string(characters - std::min(characters, number.size()), 'x');
 }
 
-Figures measure(const Settings& settings) {
+Ways measure(const Settings& settings) {
   const std::uint64_t keys = settings.megabytes * 1'000'000 / (sizeof(std::string) + 8);
   absl::flat_hash_map<std::string, std::uint64_t, Hash, std::equal_to<>> map;
   const Graph graph(
@@ -100,7 +95,7 @@ Figures measure(const Settings& settings) {
     in_operator();
   }
 
-  Figures figures{{"map", {}}, {"operator", {}}, {"operator, ahead", {}}};
+  Ways figures{{"map", {}}, {"operator", {}}, {"operator, ahead", {}}};
   Random random(1);
   const auto round = [&](std::size_t way, const auto& run) {
     fill([&] { return random.below(keys); });
@@ -128,15 +123,6 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "of each way")->check(CLI::Range(1, 1'000));
   app.add_flag("--json", json, "all rounds");
   CLI11_PARSE(app, argc, argv);
-  const Figures figures = measure(settings);
-  if (json) {
-    nlohmann::json all;
-    for (const auto& [way, rounds] : figures) all[way] = rounds;
-    std::printf("%s\n", all.dump(1).c_str());
-    return 0;
-  }
-  for (const auto& [way, rounds] : figures) {
-    const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
-    std::printf("%-15s %6.1f ns, %6.1f to %6.1f\n", way.c_str(), median(rounds), *least, *most);
-  }
+  const Ways figures = measure(settings);
+  print(figures, json);
 }

@@ -10,15 +10,13 @@
 #include <piracema/detail/keyed_table.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "bench/common/keyed_rounds.h"
+#include "bench/common/ways.h"
 
 using namespace piracema;
 using namespace piracema::bench;
@@ -32,13 +30,10 @@ struct Settings {
   std::uint64_t megabytes = 1'024, rounds = 9;
 };
 
-/// By the name of a way: nanoseconds of an update in each round.
-using Figures = std::vector<std::pair<std::string, std::vector<double>>>;
-
 std::uint64_t mixed(std::uint64_t key) { return mix(KeyHash<std::uint64_t>::of(key)); }
 
 template <std::size_t Bytes>
-Figures measure(const Settings& settings) {
+Ways measure(const Settings& settings) {
   using V = Value<Bytes>;
   const std::uint64_t keys = settings.megabytes * 1'000'000 / (Bytes + 8);
   absl::flat_hash_map<std::uint64_t, V> map;
@@ -49,7 +44,7 @@ Figures measure(const Settings& settings) {
     table.edit(key, mixed(key)).words[0] = key;
   }
 
-  Figures figures{{"map", {}}, {"map, ahead", {}}, {"table", {}}, {"table, ahead", {}}};
+  Ways figures{{"map", {}}, {"map, ahead", {}}, {"table", {}}, {"table, ahead", {}}};
   Random random(1);
   std::vector<std::uint64_t> drawn(updates);
   const auto round = [&](std::size_t way, const auto& some) {
@@ -95,17 +90,8 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "of each way")->check(CLI::Range(1, 1'000));
   app.add_flag("--json", json, "all rounds");
   CLI11_PARSE(app, argc, argv);
-  const Figures figures = value == 8    ? measure<8>(settings)
-                          : value == 96 ? measure<96>(settings)
-                                        : measure<1'000>(settings);
-  if (json) {
-    nlohmann::json all;
-    for (const auto& [way, rounds] : figures) all[way] = rounds;
-    std::printf("%s\n", all.dump(1).c_str());
-    return 0;
-  }
-  for (const auto& [way, rounds] : figures) {
-    const auto [least, most] = std::minmax_element(rounds.begin(), rounds.end());
-    std::printf("%-13s %6.1f ns, %6.1f to %6.1f\n", way.c_str(), median(rounds), *least, *most);
-  }
+  const Ways figures = value == 8    ? measure<8>(settings)
+                       : value == 96 ? measure<96>(settings)
+                                     : measure<1'000>(settings);
+  print(figures, json);
 }

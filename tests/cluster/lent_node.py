@@ -1,11 +1,9 @@
 """A cluster with a node d on a machine that is lent for a while."""
 
-import contextlib
-import pathlib
 import shutil
 import subprocess
 
-from cluster_of_nodes import CLEAN, PIRACEMA, ClusterOfNodes, children_of
+from cluster_of_nodes import CLEAN, PIRACEMA, ClusterOfNodes, children_of, state_of
 
 
 class LentNode(ClusterOfNodes):
@@ -39,11 +37,7 @@ class LentNode(ClusterOfNodes):
 
     def gone(self, pids):
         """None is alive; who has ended and was not asked about yet does nothing any more."""
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                if pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                    return False
-        return True
+        return all(state_of(pid) in "XZ" for pid in pids)
 
     def state_of_lent(self):
         return self.nodes().get("d", {}).get("state")

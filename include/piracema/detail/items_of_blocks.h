@@ -143,7 +143,7 @@ class BatchItems {
         }
       }
     } catch (...) {
-      // It comes.
+      // Said when the item comes.
     }
   }
 

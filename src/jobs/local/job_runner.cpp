@@ -459,7 +459,11 @@ void JobRunner::on(const LeaveAsked&) {
 
 void JobRunner::have_all_leave(bool at_once) {
   for (auto& [piece, local] : jobs_) {
-    at_once ? terminate(piece, local, true) : have_leave(piece, local);
+    if (at_once) {
+      terminate(piece, local, true);
+    } else {
+      have_leave(piece, local);
+    }
   }
 }
 

@@ -12,7 +12,8 @@ namespace piracema::store {
 /// is closed, at the latest by the kernel at the end of the process. Keeps out others in this
 /// process, too. Errc::refused, "DIRECTORY: want it for one WHOM alone, found it in use by process
 /// 123", if somebody has it; Errc::io with the system's reason. Waits up to a second where that
-/// process has ended: what it had just begun may have its lock for a moment. Any thread.
+/// process has ended: what it had just begun may have its lock for a moment. A
+/// process of another host looks ended. Any thread.
 Result<Fd> lock_file(const std::string& path, std::string_view whom);
 
 /// What was locked is shared from here on with others who do the same (`lock_file_with_others`),
