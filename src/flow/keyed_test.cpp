@@ -514,9 +514,30 @@ TEST_CASE("groups without keys have no memory, and a replica refuses keys of oth
 TEST_CASE("keys with hashes that were sought out make a segment larger, not the directory") {
   KeyedTable<SoughtKey, std::int64_t> table;
   table.own(sixteen, {0, 16});
-  const auto hash = [](std::int64_t i) { return static_cast<std::uint64_t>(i) * 2; };
+  // One prefix, and all other bits apart.
+  const auto hash = [](std::int64_t i) { return mix(static_cast<std::uint64_t>(i)) >> 27; };
   for (std::int64_t i = 0; i < 30'000; ++i) table.edit(SoughtKey{i}, hash(i)) = i;
   for (std::int64_t i = 0; i < 30'000; ++i) CHECK(*table.find(SoughtKey{i}, hash(i)) == i);
+  for (std::int64_t i = 0; i < 30'000; i += 2) table.erase(SoughtKey{i}, hash(i));
+  for (std::int64_t i = 0; i < 30'000; ++i) {
+    CHECK((table.find(SoughtKey{i}, hash(i)) != nullptr) == (i % 2 == 1));
+  }
+}
+
+TEST_CASE(
+    "keys of one hash are told apart, and more of them than fit are refused with the reason") {
+  KeyedTable<SoughtKey, std::int64_t> table;
+  table.own(sixteen, {0, 16});
+  for (std::int64_t i = 0; i < 2'000; ++i) table.edit(SoughtKey{i}, 0) = i;
+  for (std::int64_t i = 0; i < 2'000; i += 2) table.erase(SoughtKey{i}, 0);
+  for (std::int64_t i = 0; i < 2'000; ++i) {
+    const std::int64_t* const found = table.find(SoughtKey{i}, 0);
+    CHECK((found != nullptr) == (i % 2 == 1));
+    if (found != nullptr) CHECK(*found == i);
+  }
+  CHECK_THROWS_WITH_AS((detail::KeyedSegment<SoughtKey, std::int64_t>::make(0, 0, 65'537)),
+                       doctest::Contains("KeyHash of this type of key has to spread them"),
+                       std::length_error);
 }
 
 TEST_CASE("bytes that say nothing of keys are refused") {

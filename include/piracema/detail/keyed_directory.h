@@ -33,18 +33,28 @@ template <class Key, class V>
 class KeyedDirectory {
  public:
   using Segment = KeyedSegment<Key, V>;
+  using Owner = typename Segment::Owner;
 
-  bool empty() const { return places_.empty(); }
+  KeyedDirectory() = default;
+  KeyedDirectory(KeyedDirectory&& other) noexcept { swap(other); }
+  KeyedDirectory& operator=(KeyedDirectory&& other) noexcept {
+    KeyedDirectory(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~KeyedDirectory() {
+    for_each([](Segment& segment) { Owner(&segment).reset(); });
+    if (depth_ != 0) delete[] places_;
+  }
+
+  bool empty() const { return segments_ == 0; }
   /// It is not empty.
   Segment& at(std::uint64_t rest) const { return **place(rest); }
   /// What `at` reads to find the segment. It is not empty.
-  const std::shared_ptr<Segment>* place(std::uint64_t rest) const {
-    return &places_[first_bits(rest, depth_)];
-  }
+  Segment* const* place(std::uint64_t rest) const { return &places_[first_bits(rest, depth_)]; }
 
   /// It was empty. `version` is that of the table, as below.
   void begin(std::uint64_t version) {
-    places_.push_back(new_segment(0, 0, slots_min, version));
+    only_ = new_segment(0, 0, slots_min, version).release();
     segments_ = 1;
   }
 
@@ -61,74 +71,90 @@ class KeyedDirectory {
     std::uint64_t next = bits == 0 ? 0 : prefix << (64 - bits);
     do {
       Segment& segment = at(next);
-      use(segment);
       next = segment.end();
+      use(segment);
     } while (next != 0 && first_bits(next, bits) == prefix);
   }
 
-  /// Divides a segment that no cut waits for; hashes have the group in their first `group_bits`.
-  /// False if the group cannot be divided any more: keys with hashes that somebody has sought out
-  /// make a segment larger, and not the directory.
+  /// Divides a segment that no cut waits for; it is gone then. Hashes have the group in their first
+  /// `group_bits`. False if the group cannot be divided any more: keys with hashes that somebody
+  /// has sought out make a segment larger, and not the directory.
   bool split(Segment& segment, std::uint32_t group_bits, std::uint64_t version) {
-    if (segment.depth == HashRange::depth_max) return false;
-    if (segment.depth == depth_ && !double_places()) return false;
+    if (segment.depth() == HashRange::depth_max) return false;
+    if (segment.depth() == depth_ && !double_places()) return false;
     segment.keep_nothing();
-    const std::uint32_t depth = segment.depth + 1;
+    const std::uint32_t depth = segment.depth() + 1;
     const auto goes_right = [&](std::uint64_t hash) {
       return (first_bits(hash << group_bits, depth) & 1) != 0;
     };
     std::uint32_t right = 0;
-    for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      right += !segment.is_empty(i) && goes_right(segment.hash_at(i)) ? 1 : 0;
-    }
+    segment.for_each([&](auto at) { right += goes_right(segment.hash_at(at)) ? 1 : 0; });
     // One that gets all is to be divided again, and not to grow for it.
-    const auto slots = [&](std::uint32_t count) {
-      return count == segment.count ? segment.room() : slots_for(count);
+    const auto room_for = [&](std::uint32_t count) {
+      return count == segment.count() ? segment.room() : std::max(slots_min, count + count / 16);
     };
-    const std::shared_ptr<Segment> halves[] = {
-        new_segment(depth, 2 * segment.prefix, slots(segment.count - right), version),
-        new_segment(depth, 2 * segment.prefix + 1, slots(right), version)};
-    for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      if (segment.is_empty(i)) continue;
-      halves[goes_right(segment.hash_at(i)) ? 1 : 0]->add(segment, i);
-    }
+    Owner halves[] = {
+        new_segment(depth, 2 * segment.prefix(), room_for(segment.count() - right), version),
+        new_segment(depth, 2 * segment.prefix() + 1, room_for(right), version)};
+    segment.for_each(
+        [&](auto at) { halves[goes_right(segment.hash_at(at)) ? 1 : 0]->take(segment, at); });
     for (auto& gone : segment.erased) {
       halves[goes_right(gone.hash) ? 1 : 0]->erased.push_back(std::move(gone));
     }
-    const std::size_t each = std::size_t{1} << (depth_ - depth);
-    const std::size_t first = std::size_t{2} * segment.prefix * each;
-    for (std::size_t i = 0; i < 2 * each; ++i) places_[first + i] = halves[i / each];
+    for (Owner& half : halves) put(std::move(half));
     segments_ += 1;
+    Owner(&segment).reset();
     return true;
+  }
+  /// It has room for so many then, and is another one, which is returned.
+  Segment& grow(Segment& segment, std::uint32_t room) {
+    Segment& larger = put(segment.larger(room));
+    Owner(&segment).reset();
+    return larger;
   }
 
  private:
   static constexpr std::uint32_t slots_min = 4;
 
   // Nothing of it was told to a cut that begins later, and nothing is kept for one before.
-  static std::shared_ptr<Segment> new_segment(std::uint32_t depth, std::uint32_t prefix,
-                                              std::uint32_t slots, std::uint64_t version) {
-    auto segment = std::make_shared<Segment>(depth, prefix, slots);
+  static Owner new_segment(std::uint32_t depth, std::uint32_t prefix, std::uint32_t room,
+                           std::uint64_t version) {
+    Owner segment = Segment::make(depth, prefix, room);
     segment->written = version;
     segment->told = version;
     return segment;
   }
-  static std::uint32_t slots_for(std::size_t count) {
-    return std::max(slots_min, std::bit_ceil(static_cast<std::uint32_t>(count + count / 4 + 1)));
-  }
 
+  Segment& put(Owner segment) {
+    const std::size_t each = std::size_t{1} << (depth_ - segment->depth());
+    std::fill_n(&places_[segment->prefix() * each], each, segment.get());
+    return *segment.release();
+  }
   bool double_places() {
-    const std::size_t count = 2 * places_.size();
+    const std::size_t count = std::size_t{2} << depth_;
     if (count > 64 * (std::size_t{segments_} + 1)) return false;
-    std::vector<std::shared_ptr<Segment>> places(count);
+    auto* const places = new Segment*[count];
     for (std::size_t i = 0; i < count; ++i) places[i] = places_[i / 2];
-    places_ = std::move(places);
+    if (depth_ != 0) delete[] places_;
+    places_ = places;
     depth_ += 1;
     return true;
   }
 
+  void swap(KeyedDirectory& other) noexcept {
+    std::swap(only_, other.only_);
+    std::swap(places_, other.places_);
+    std::swap(depth_, other.depth_);
+    std::swap(segments_, other.segments_);
+    if (depth_ == 0) places_ = &only_;
+    if (other.depth_ == 0) other.places_ = &other.only_;
+  }
+
+  /// The segment of a group that has one: beside the way to it, so that it is found without
+  /// another wait for memory.
+  Segment* only_ = nullptr;
   /// 2^depth_, of which several may be one segment's.
-  std::vector<std::shared_ptr<Segment>> places_;
+  Segment** places_ = &only_;
   std::uint32_t depth_ = 0;
   std::uint32_t segments_ = 0;
 };
@@ -160,8 +186,9 @@ class SegmentWalk {
   void fetch_next(const Directory& group) const {
     if (rest_ == 0) return;
     const Segment& next = group.at(rest_);
-    fetch_all(next.beside.get(), next.room());
-    if (const std::uint64_t behind = next.end(); behind != 0) fetch(&group.at(behind));
+    next.fetch_index();
+    if (const std::uint64_t behind = next.end(); behind != 0)
+      Segment::fetch_head(&group.at(behind));
   }
   bool is_over(const std::vector<Directory>& table) const { return group_ == table.size(); }
 

@@ -40,8 +40,8 @@ class KeyedTable : public KeyedStates {
   template <class K>
   V& edit(const K& key, std::uint64_t mixed) {
     const Place place = place_of(key, mixed);
-    counts_.leave(place.segment->beside[place.at].file);
-    return place.segment->slots[place.at].value;
+    counts_.leave(place.segment->file(place.at));
+    return place.segment->slot(place.at).value;
   }
 
   template <class K>
@@ -49,8 +49,8 @@ class KeyedTable : public KeyedStates {
     const Directory& group = table_[number_of(mixed)];
     if (group.empty()) return nullptr;
     const Segment& segment = group.at(rest_of(mixed));
-    const std::uint32_t at = segment.find(key, mixed);
-    return segment.is_empty(at) ? nullptr : &segment.slots[at].value;
+    const At at = segment.find(key, mixed);
+    return at == Segment::nowhere ? nullptr : &segment.slot(at).value;
   }
 
   /// How many keys `fetch` takes: so many that the processor is busy with them while the first of
@@ -80,25 +80,21 @@ class KeyedTable : public KeyedStates {
     const std::span<Sought> sought(all.data(), count);
     for (Sought& one : sought) {
       one.segment = &one.group->at(rest_of(one.mixed));
-      detail::fetch(one.segment);
+      Segment::fetch_head(one.segment);
     }
-    for (const Sought& one : sought) {
-      detail::fetch(&one.segment->beside[one.segment->home_of(one.mixed)]);
-    }
-    for (const Sought& one : sought) {
-      fetch_all(&one.segment->slots[one.segment->guess(one.mixed)], 1);
-    }
+    for (const Sought& one : sought) one.segment->fetch_home(one.mixed);
+    for (const Sought& one : sought) one.segment->fetch_slot(one.mixed);
   }
 
   template <class K>
   void erase(const K& key, std::uint64_t mixed) {
     if (find(key, mixed) == nullptr) return;
     Segment& segment = *writable(mixed);
-    const std::uint32_t at = segment.find(key, mixed);
+    const At at = segment.find(key, mixed);
     if (cut_.keeps(segment)) cut_.keep(segment, at, groups_);
-    std::uint8_t& file = segment.beside[at].file;
+    std::uint8_t& file = segment.file(at);
     if (file != saved_in::none_ever) {
-      segment.erased.push_back({std::move(segment.slots[at].key), mixed, saved_in::none});
+      segment.erased.push_back({Key(segment.slot(at).key), mixed, saved_in::none});
     }
     counts_.leave(file);
     segment.erase(at);
@@ -117,11 +113,10 @@ class KeyedTable : public KeyedStates {
         before_write(*group, rest);
       Segment& segment = walk.step(*group);
       slots.clear();
-      for (std::uint32_t i = 0; i < segment.room(); ++i) {
-        if (segment.is_empty(i)) continue;
-        slots.emplace_back(segment.hash_at(i), &segment.slots[i]);
-        counts_.leave(segment.beside[i].file);
-      }
+      segment.for_each([&](At at) {
+        slots.emplace_back(segment.hash_at(at), &segment.slot(at));
+        counts_.leave(segment.file(at));
+      });
       std::sort(slots.begin(), slots.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first < b.first : comes_before(a.second->key, b.second->key);
       });
@@ -168,7 +163,7 @@ class KeyedTable : public KeyedStates {
     };
     for (const Directory& group : table_) {
       group.for_each([&](Segment& segment) {
-        for (std::uint32_t i = 0; i < segment.room(); ++i) forgotten(segment.beside[i].file);
+        segment.for_each([&](At at) { forgotten(segment.file(at)); });
         for (auto& gone : segment.erased) forgotten(gone.file);
         segment.changed = true;
       });
@@ -213,15 +208,11 @@ class KeyedTable : public KeyedStates {
       return true;
     };
     table_[group - owned_.first].for_each([&](Segment& segment) {
-      // Those behind one that goes move up.
-      for (std::uint32_t i = 0; i < segment.room();) {
-        if (segment.is_empty(i) || !is_struck(segment.beside[i].file)) {
-          i += 1;
-          continue;
-        }
-        segment.erase(i);
+      segment.for_each([&](At at) {
+        if (!is_struck(segment.file(at))) return;
+        segment.erase(at);
         size_ -= 1;
-      }
+      });
       std::erase_if(segment.erased, [&](auto& gone) { return is_struck(gone.file); });
     });
   }
@@ -236,7 +227,7 @@ class KeyedTable : public KeyedStates {
           if (saved_in::is_file(file)) counts_.enter(file, numbers[file]);
           if (file == saved_in::none) segment.changed = true;
         };
-        for (std::uint32_t at = 0; at < segment.room(); ++at) renumber(segment.beside[at].file);
+        segment.for_each([&](At at) { renumber(segment.file(at)); });
         for (auto& gone : segment.erased) renumber(gone.file);
       });
       table_[from.owned_.first + i - owned_.first] = std::exchange(group, Directory{});
@@ -292,10 +283,10 @@ class KeyedTable : public KeyedStates {
       if (groups_.group_of(mixed) != group) throw DecodeError("it has a key of another group");
       if (what == EntryMark::has_state) {
         const Place place = place_of(key, mixed);
-        std::uint8_t& file = place.segment->beside[place.at].file;
+        std::uint8_t& file = place.segment->file(place.at);
         if (file == number && saved_in::is_file(number)) throw DecodeError("it has a key twice");
         counts_.leave(file);
-        place.segment->slots[place.at].value = read_state<V>(in, ago_);
+        place.segment->slot(place.at).value = read_state<V>(in, ago_);
         counts_.enter(file, number);
       } else {
         replay_erased(std::move(key), mixed, number);
@@ -305,8 +296,6 @@ class KeyedTable : public KeyedStates {
   }
 
  private:
-  /// What a segment takes at most, but for values so large that four do not fit.
-  static constexpr std::size_t segment_bytes_max = std::size_t{16} << 10;
   /// With less a table lies in the caches of a processor for the most part, and to fetch costs more
   /// than it brings (bench_keyed_update, of 1 to 16 MB).
   static constexpr std::size_t fetch_bytes_min = std::size_t{4} << 20;
@@ -317,27 +306,42 @@ class KeyedTable : public KeyedStates {
   using Segment = KeyedSegment<Key, V>;
   using Slot = typename Segment::Slot;
 
+  using At = typename Segment::At;
+
   struct Place {
     Segment* segment;
-    std::uint32_t at;
+    At at;
   };
 
   // Of the key; it is made if there is none. It is about to be written.
   template <class K>
   Place place_of(const K& key, std::uint64_t mixed) {
+    const Directory& group = table_[number_of(mixed)];
+    if (!group.empty()) [[likely]] {
+      Segment& segment = group.at(rest_of(mixed));
+      if (segment.written == cut_.version() && !cut_.keeps(segment)) [[likely]] {
+        const At at = segment.find(key, mixed);
+        if (at != Segment::nowhere) [[likely]]
+          return {&segment, at};
+      }
+    }
+    return make_place(key, mixed);
+  }
+  // The same, whatever has to be done for it. Not a part of the loops that call it: these are
+  // faster by a third without it.
+  template <class K>
+  [[gnu::noinline]] Place make_place(const K& key, std::uint64_t mixed) {
     Segment* segment = writable(mixed);
     while (true) {
-      const std::uint32_t at = segment->find(key, mixed);
-      if (!segment->is_empty(at)) {
-        if (cut_.keeps(*segment)) [[unlikely]]
-          cut_.keep(*segment, at, groups_);
+      const At at = segment->find(key, mixed);
+      if (at != Segment::nowhere) {
+        if (cut_.keeps(*segment)) cut_.keep(*segment, at, groups_);
         return {segment, at};
       }
       if (segment->has_room()) {
-        // Of what was not there at the cut there is nothing to keep.
-        segment->fill(at, mixed, Key(key), cut_.keeps(*segment));
         size_ += 1;
-        return {segment, at};
+        // Of what was not there at the cut there is nothing to keep.
+        return {segment, segment->add(mixed, Key(key), cut_.keeps(*segment))};
       }
       segment = make_room(mixed);
     }
@@ -346,17 +350,17 @@ class KeyedTable : public KeyedStates {
   // Its keys are there as long as the table is: to destroy many takes long.
   void count_no_more(const Directory& group) {
     group.for_each([&](const Segment& segment) {
-      size_ -= segment.count;
-      for (std::uint32_t i = 0; i < segment.room(); ++i) counts_.gone(segment.beside[i].file);
+      size_ -= segment.count();
+      segment.for_each([&](At at) { counts_.gone(segment.file(at)); });
       for (const auto& gone : segment.erased) counts_.gone(gone.file);
     });
   }
 
   void replay_erased(Key key, std::uint64_t mixed, std::uint8_t number) {
     Segment& segment = *writable(mixed);
-    const std::uint32_t at = segment.find(key, mixed);
-    if (!segment.is_empty(at)) {
-      counts_.leave(segment.beside[at].file);
+    const At at = segment.find(key, mixed);
+    if (at != Segment::nowhere) {
+      counts_.leave(segment.file(at));
       segment.erase(at);
       size_ -= 1;
     }
@@ -399,7 +403,7 @@ class KeyedTable : public KeyedStates {
   // It may be another segment after it.
   void save(Directory& group, Segment& segment) {
     const std::size_t bytes = cut_.save(segment, group_number(group), counts_);
-    if (bytes > saved_bytes_max && segment.count > 1) split(group, segment);
+    if (bytes > saved_bytes_max && segment.count() > 1) split(group, segment);
   }
   bool split(Directory& group, Segment& segment) {
     return group.split(segment, groups_.bits(), cut_.version());
@@ -409,16 +413,19 @@ class KeyedTable : public KeyedStates {
   Segment* make_room(std::uint64_t mixed) {
     Directory& group = table_[number_of(mixed)];
     Segment& full = group.at(rest_of(mixed));
-    const std::size_t slots = 2 * std::size_t{full.room()};
-    if (slots * sizeof(Slot) <= segment_bytes_max || full.count < 2) {
-      full.grow(static_cast<std::uint32_t>(slots));
-      return &full;
-    }
+    if (full.room() < Segment::room_max || full.count() < 2)
+      return &group.grow(full, more_room(full));
     save(group, full);
     Segment& saved = group.at(rest_of(mixed));
     if (saved.has_room()) return &saved;  // It was so long that it is divided already.
-    if (!split(group, saved)) saved.grow(2 * saved.room());
+    if (!split(group, saved)) return &group.grow(saved, more_room(saved));
     return &group.at(rest_of(mixed));
+  }
+  // A quarter more; it is only the index that has it for nothing.
+  static std::uint32_t more_room(const Segment& full) {
+    const std::uint32_t room = full.room() + std::max(full.room() / 4, 4U);
+    return full.room() < Segment::room_max ? std::min(room, std::uint32_t{Segment::room_max})
+                                           : room;
   }
 
   KeyGroups groups_;

@@ -34,6 +34,7 @@ template <class Key, class V>
 class TableCut {
  public:
   using Segment = KeyedSegment<Key, V>;
+  using At = typename Segment::At;
 
   std::uint64_t version() const { return version_; }
   /// Each segment says anew when it is written.
@@ -73,13 +74,13 @@ class TableCut {
   /// Whether keys of the segment are to be kept before they are written or erased.
   bool keeps(const Segment& segment) const { return segment.keeps == version_; }
   /// The key of this slot is about to be, in such a segment.
-  void keep(Segment& segment, std::uint32_t at, KeyGroups groups) {
-    if (segment.beside[at].kept) return;
-    segment.beside[at].kept = true;
-    std::uint8_t& file = segment.beside[at].file;
+  void keep(Segment& segment, At at, KeyGroups groups) {
+    if (segment.is_kept(at)) return;
+    segment.keep(at);
+    std::uint8_t& file = segment.file(at);
     if (!cut_->plan(groups.group_of(segment.hash_at(at))).again[file]) return;
     if (file == saved_in::none_ever) file = saved_in::none;  // Now one has it.
-    put_state(one_key().writer, segment.slots[at]);
+    put_state(one_key().writer, segment.slot(at));
     segment.old = kept_runs_.add(one_->bytes, segment.old);
   }
 
@@ -108,14 +109,14 @@ class TableCut {
     }
     // What has changed lies here and there: so all of it is on its way before the first is saved.
     wanted_.clear();
-    for (std::uint32_t i = 0; i < segment.room(); ++i) {
-      if (!plan.again[segment.beside[i].file] || segment.beside[i].kept) continue;
-      wanted_.push_back(i);
-      fetch_all(&segment.slots[i], 1);
-    }
-    for (const std::uint32_t i : wanted_) {
-      put_state(writer, segment.slots[i]);
-      std::uint8_t& file = segment.beside[i].file;
+    segment.for_each([&](At at) {
+      if (!plan.again[segment.file(at)] || segment.is_kept(at)) return;
+      wanted_.push_back(at);
+      fetch_all(&segment.slot(at), 1);
+    });
+    for (const At at : wanted_) {
+      put_state(writer, segment.slot(at));
+      std::uint8_t& file = segment.file(at);
       counts.leave(file);
       counts.enter(file, plan.number);
       entries += 1;
@@ -151,8 +152,8 @@ class TableCut {
   static void settle_erased(Segment& segment, const CutPlan& plan, EntryCounts& counts,
                             const Save& save) {
     const auto is_settled = [&](typename Segment::Erased& gone) {
-      const std::uint32_t at = segment.find(gone.key, gone.hash);
-      const bool is_back = !segment.is_empty(at);
+      const At at = segment.find(gone.key, gone.hash);
+      const bool is_back = at != Segment::nowhere;
       if (!is_back && plan.older[gone.file]) {
         if (!plan.again[gone.file]) return false;
         save(std::as_const(gone.key));
@@ -161,8 +162,7 @@ class TableCut {
         return false;
       }
       // If it goes once more, that is to be said.
-      if (is_back && segment.beside[at].file == saved_in::none_ever)
-        segment.beside[at].file = saved_in::none;
+      if (is_back && segment.file(at) == saved_in::none_ever) segment.file(at) = saved_in::none;
       counts.leave(gone.file);
       return true;
     };
@@ -185,7 +185,7 @@ class TableCut {
   KeptRuns kept_runs_;
   std::unique_ptr<OneKey> one_;
   /// Slots of the segment that is being saved.
-  std::vector<std::uint32_t> wanted_;
+  std::vector<At> wanted_;
 };
 
 }  // namespace piracema::detail
