@@ -122,6 +122,7 @@ void Coordinator::start_when_ready() {
     snapshots_.complete_barriers(*job_);
     ending_.resume(*job_);
   }
+  reports_.all_run();
   rescaling_.all_run(now_);
   if (auto moved = moves_.arrived(now_)) journal_.tell(*std::move(moved));
   // A snapshot may be overdue after a recovery, but work comes first.

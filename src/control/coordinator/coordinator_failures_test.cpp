@@ -243,6 +243,48 @@ TEST_CASE("with a time for it a replica that stays at an item is stuck, and the 
   CHECK(world.told<ItemSkipped>()[0].item == 17);
 }
 
+TEST_CASE("an item at which a survivor is stuck counts although the recovery waits for it") {
+  JobSettings settings = test_settings();
+  settings.stuck_after = milliseconds(500);
+  World world(settings);
+  world.start();
+  for (int i = 0; i < 3 && world.code() == -1; ++i) {
+    world.exit(0);
+    world.join(0);
+    world.say(0, runtime::Ready{world.epoch()});
+    REQUIRE(world.coordinator->phase() == Phase::restoring);
+    const runtime::Progress stuck{.replica = work_1, .calls = 3, .item = 17};
+    for (int beats = 0; beats < 3 && world.code() == -1; ++beats) {
+      world.say_of(work_1, runtime::Heartbeat{world.epoch(), 0, {stuck}});
+      world.pass(world.settings.heartbeat_interval);
+    }
+    if (world.code() != -1) break;
+    REQUIRE(world.told<Lost>().back().how == "work/1 was busy for 500 ms with item 17");
+    world.exit(1);
+    world.join(1);
+    world.ready();
+  }
+  CHECK(world.code() == 1);
+  CHECK(has(world.why(), "work/1 failed 3 times at or near item 17: busy for 500 ms"));
+}
+
+TEST_CASE("a state that is loaded is not an item at which somebody is stuck") {
+  JobSettings settings = test_settings();
+  settings.stuck_after = milliseconds(500);
+  World world(settings);
+  world.start();
+  world.exit(1);
+  world.join(1);
+  world.say(0, runtime::Ready{world.epoch()});
+  world.clear();
+  for (int i = 0; i < 20; ++i) {
+    const runtime::Progress loads{.replica = work_1, .calls = 3};
+    world.say_of(work_1, runtime::Heartbeat{world.epoch(), 0, {loads}});
+    world.pass(world.settings.heartbeat_interval);
+  }
+  CHECK(world.told<Lost>().empty());
+}
+
 TEST_CASE("processes that are killed from outside use up no budget") {
   World world;
   world.start();

@@ -347,6 +347,28 @@ TEST_CASE("an item or a snapshot shows that the job gets on") {
   CHECK(world.told<FirstItemOut>().size() == 5);
 }
 
+TEST_CASE("items that come out before all are ready do not take the others' time from them") {
+  World world;
+  world.start();
+  world.exit(1);
+  world.join(1);
+  // Each is at an item of 3 s whenever the other one has just been replaced.
+  int replaced = 0;
+  for (Slot busy = 0; replaced < 10; busy = 1 - busy, ++replaced) {
+    world.say_of(writer, runtime::FirstOutput{world.epoch(), writer});
+    world.say(1 - busy, runtime::Ready{world.epoch()});
+    world.clear();
+    world.pass(milliseconds(3'000));
+    if (world.told<Lost>().empty()) break;
+    CHECK(world.told<Lost>()[0].slot == busy);
+    world.exit(busy);
+    world.join(busy);
+  }
+  CHECK(replaced == 2);
+  world.ready();
+  CHECK(world.coordinator->metadata().fruitless == 0);
+}
+
 TEST_CASE(
     "a process that cannot be started is tried less and less often, and given up in the end") {
   JobSettings settings = test_settings();

@@ -109,7 +109,7 @@ Consequence Failures::failed(const runtime::OperatorFailed& failed, bool restori
   return GoBack{concat("operator ", name, " failed")};
 }
 
-// Sources may wait for the world; what loads its state has a time of its own.
+// Sources may wait for the world.
 Consequence Failures::heard(Slot slot, const runtime::Progress& progress, Time now) {
   const ReplicaId replica = progress.replica;
   if (!job_->hosts(slot, replica) || is_source(job_->role(replica))) return {};

@@ -56,8 +56,8 @@ class Failures {
 
   /// `restoring`: the epoch has not begun.
   [[nodiscard]] Consequence failed(const runtime::OperatorFailed& failed, bool restoring);
-  /// What a replica of the slot is at, in an epoch that runs. An operator that spins or blocks
-  /// keeps its process's heartbeats coming.
+  /// What a replica of the slot is at, in an epoch that runs, or at which item in one that has not
+  /// begun. An operator that spins or blocks keeps its process's heartbeats coming.
   [[nodiscard]] Consequence heard(Slot slot, const runtime::Progress& progress, Time now);
 
   // ---- the job ------------------------------------------------------------------------------

@@ -55,12 +55,18 @@ Consequence WorkerReports::on(const runtime::Committed& committed, const Context
   return {};
 }
 
-Consequence WorkerReports::on(const runtime::FirstOutput&, const Context&) {
+Consequence WorkerReports::on(const runtime::FirstOutput&, const Context& in) {
   if (!progress_.first_output()) return {};
-  const Epoch epoch = journal_.metadata().epoch;
-  if (journal_.metadata().fruitless != 0) journal_.decide(EpochFruitful{epoch});
-  journal_.tell(FirstItemOut{epoch});
+  if (is_active(in.phase)) epoch_is_fruitful();
+  journal_.tell(FirstItemOut{journal_.metadata().epoch});
   return {};
+}
+
+// Who is ready goes on while others are not. Its items do not show that the recovery brings
+// anything: if those others are given no more time than before, it is all done again.
+void WorkerReports::epoch_is_fruitful() {
+  if (journal_.metadata().fruitless == 0) return;
+  journal_.decide(EpochFruitful{journal_.metadata().epoch});
 }
 
 Consequence WorkerReports::on(const runtime::HasReadAhead& ahead, const Context& in) {
@@ -82,8 +88,10 @@ Consequence WorkerReports::on(const runtime::Restoring& restoring, const Context
 Consequence WorkerReports::on(const runtime::Heartbeat& heartbeat, const Context& in) {
   if (in.phase == Phase::attaching) return {};
   progress_.heard(*job_, in.slot, heartbeat.progress);
-  if (!is_active(in.phase)) return {};
+  if (!is_deployed(in.phase)) return {};
   for (const runtime::Progress& progress : heartbeat.progress) {
+    // What loads its state has a time of its own, and is at no item.
+    if (!is_active(in.phase) && progress.item == runtime::Progress::no_item) continue;
     Consequence what = failures_.heard(in.slot, progress, in.now);
     if (!std::holds_alternative<std::monostate>(what)) return what;
   }

@@ -34,6 +34,10 @@ class WorkerReports {
 
   /// All replicas of the job begin.
   void begin_epoch() { progress_.begin(*job_); }
+  /// All of them are ready.
+  void all_run() {
+    if (progress_.item_is_out()) epoch_is_fruitful();
+  }
   /// The job goes on with other replicas.
   void change_plan() { progress_.clear(); }
 
@@ -64,6 +68,8 @@ class WorkerReports {
   Consequence on(const runtime::LinksSeen&, const Context&);
   Consequence on(const runtime::Restoring&, const Context&);
   Consequence on(const runtime::Heartbeat&, const Context&);
+
+  void epoch_is_fruitful();
 
   Journal& journal_;
   Members& members_;

@@ -23,6 +23,7 @@ class EpochProgress {
   void saved(ReplicaId replica, std::uint64_t emitted);
   /// A sink got an item. True for the first one of all.
   bool first_output();
+  bool item_is_out() const { return item_out_; }
 
   /// By replica.
   const std::vector<runtime::Progress>& replicas() const { return replicas_; }
