@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -72,6 +73,41 @@ class HelpText : public CLI::Formatter {
   }
 };
 
+/// "kv put ": the commands that the parser has come to, each with a space behind it.
+std::string commands_found(const CLI::App& app) {
+  std::string words;
+  for (auto found = app.get_subcommands(); !found.empty();
+       found = found.front()->get_subcommands()) {
+    words += found.front()->get_name() + " ";
+  }
+  return words;
+}
+
+/// What is missing behind a product's name, or is none of its commands; the parser would say only
+/// that there is none.
+std::optional<std::string> no_command(const CLI::App& app, int argc, char** argv) {
+  const auto found = app.get_subcommands();
+  if (found.empty() || !found.front()->get_subcommands().empty()) return std::nullopt;
+  const CLI::App& product = *found.front();
+  if (product.get_require_subcommand_min() == 0) return std::nullopt;
+  std::string names;
+  for (const CLI::App* command : product.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!command->get_group().empty()) names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string word = argc > 2 ? argv[2] : "";
+  if (word.empty() || word.starts_with('-')) return concat("want a command: ", names);
+  return concat("unknown command '", word, "': want ", names);
+}
+
+/// Of a number that is none the parser says "Could not convert: --id = x".
+std::optional<std::string> no_number(const std::string& said) {
+  constexpr std::string_view begins = "Could not convert: ", is = " = ";
+  const auto value = said.find(is);
+  if (!said.starts_with(begins) || value == said.npos) return std::nullopt;
+  return concat(said.substr(begins.size(), value - begins.size()), ": want a number, found '",
+                said.substr(value + is.size()), "'");
+}
+
 // What was asked for and could not be written is a failure; a job that is done stays done.
 int check_output(int code, bool is_job) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -98,9 +134,9 @@ int run_command_line(CLI::App& app, int argc, char** argv, const std::function<i
     } catch (const CLI::ParseError& error) {
       if (error.get_exit_code() == 0)
         return check_output(app.exit(error), first == "run");  // Help or version.
-      const bool is_command = !first.starts_with('-');
-      log(Level::error,
-          concat(error.what(), "; see piracema ", is_command ? first + " " : "", "--help"));
+      const std::string said = no_number(error.what()).value_or(error.what());
+      const std::string why = no_command(app, argc, argv).value_or(said);
+      log(Level::error, concat(why, "; see piracema ", commands_found(app), "--help"));
       return 2;
     }
     return check_output(run(), first == "run");

@@ -57,6 +57,14 @@ class Command(unittest.TestCase):
         self.check_refused(2, "found '7'", "run", "--every", "7", *self.app())
         self.check_refused(2, "found 'work'", "run", "--kill", "work", *self.app())
         self.check_refused(2, "DIR is required", "snapshots")
+        for product, command, other in [("kv", "put", "watch"), ("ckpt", "save", "daemon"), ("cluster", "drain", "rsh")]:
+            self.check_refused(2, "want a command: ", product)
+            self.check_refused(2, "unknown command 'walk': want ", product, "walk")
+            run = self.run_it(product, "walk")
+            self.assertRegex(run.err, rf"\b{command}, (.*, )?{other}\b|\b{other}, (.*, )?{command}\b")
+            self.assertIn(f"; see piracema {product} --help", run.err)
+        self.check_refused(2, "see piracema cluster drain --help", "cluster", "drain")
+        self.check_refused(2, "JOBS: want a number, found 'x'", "cluster", "cancel", "x")
 
     def test_the_doctor_says_what_is_missing_and_for_whom(self):
         run = self.run_it("doctor", "--json")
@@ -80,6 +88,8 @@ class Command(unittest.TestCase):
         self.assertIn("add_executable(my-stream_2 main.cpp)", made["CMakeLists.txt"])
         for text in made.values():
             self.assertNotRegex(text, "@[A-Z]+@")
+        outputs = re.findall(r"in\.txt (\w+\.txt)", made["README.md"])
+        self.assertEqual(2, len(set(outputs)), "what the first command has written the second one refuses")
         self.check_refused(3, "want nothing at my-stream_2, found", "new", "my-stream_2")
         (self.path / "file").touch()
         self.check_refused(3, "file", "new", "file")

@@ -68,6 +68,8 @@ class Cluster(ClusterOfNodes):
                 (("submit", "--"), 2, "PROGRAM is required"),
                 (("submit", "--slots", 0, "--", "true"), 2, "want 1 to 65536 slots, found 0"),
                 (("submit", "--cd", "here", "--", "true"), 2, "want an absolute path"),
+                (("submit", "--stream", "--snapshots", "here", "--", "true"), 2,
+                 "--snapshots: want an absolute path or an address, or --cd, found 'here'"),
                 (("submit", "--env", "X", "--", "true"), 2, "want NAME=value, found 'X'")]:
             answer = self.call(*words)
             self.assertEqual(code, answer.returncode, answer.stderr)

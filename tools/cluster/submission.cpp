@@ -86,8 +86,8 @@ Submission::Submission(CLI::App& submit) {
                       "node, and go on from the last snapshot when it begins again");
   submit
       .add_option("--snapshots", snapshots_,
-                  "Of a stream: a directory that all nodes see, s3://BUCKET/PREFIX "
-                  "or\nwebhdfs://HOST:PORT/PATH")
+                  "Of a stream: the absolute path of a directory that all nodes see,\n"
+                  "s3://BUCKET/PREFIX or webhdfs://HOST:PORT/PATH")
       ->needs(stream);
   submit
       .add_option("--images", images_,
@@ -116,8 +116,8 @@ Submission::Submission(CLI::App& submit) {
   submit.add_option("--env", spec_.environment, "NAME=value for it; may be repeated")
       ->allow_extra_args(false);
   submit.add_option("--cd", spec_.directory,
-                    "Absolute path where it runs; default: a directory of its\nown on the node, or "
-                    "that of its images");
+                    "Absolute path where it runs, which is made if need be; default: a\n"
+                    "directory of its own on the node, or that of its images");
   submit.add_option("--on", spec_.node, "The only node that will do");
   submit.add_flag("--alike", alike_,
                   "Only on machines of one kind (`cluster node --kind`), at once and\n"
@@ -172,6 +172,13 @@ Result<Done> Submission::make_stream(jobs::JobSpec& spec) const {
   if (snapshots_.empty()) {
     return Error{Errc::usage,
                  "want --snapshots DIR with --stream, which all nodes see, found none"};
+  }
+  // The job's own directory is another one wherever it begins again.
+  const bool is_address = snapshots_.find("://") != std::string::npos;
+  if (!snapshots_.starts_with('/') && !is_address && spec.directory.empty()) {
+    return Error{Errc::usage, concat("--snapshots: want an absolute path or an address, or --cd, "
+                                     "found '",
+                                     snapshots_, "'")};
   }
   const auto changed = how_it_may_differ();
   if (!changed) return changed.error();
