@@ -115,7 +115,6 @@ int KvLock::run() const {
     log(Level::warning, concat("the lock ", name_,
                                " may be held until its lease ends: ", released.error().message));
   }
-  if (code == 126 || code == 127) log(Level::error, concat(command_[0], ": cannot be run"));
   return code;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/kv/locked_command.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -23,14 +24,17 @@ namespace {
 constexpr int no_such_program = 127, cannot_run = 126;
 
 // Between fork and exec, where other threads' locks may be held for ever: nothing but system calls.
-[[noreturn]] void become(char* const* words, pid_t parent, const sigset_t& signals) {
+// What has become the program writes nothing to `why`: the errno is there where it has not.
+[[noreturn]] void become(char* const* words, pid_t parent, const sigset_t& signals, int why) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(cannot_run);
   // All that it starts is ended with it; at a terminal it stays where Ctrl-C reaches it.
   if (::isatty(STDIN_FILENO) == 0) ::setpgid(0, 0);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   ::execvp(words[0], words);
-  ::_exit(errno == ENOENT ? no_such_program : cannot_run);
+  const int failed = errno;
+  [[maybe_unused]] const ssize_t said = ::write(why, &failed, sizeof failed);
+  ::_exit(failed == ENOENT ? no_such_program : cannot_run);
 }
 
 // Those of its group, if it has one of its own.
@@ -71,12 +75,26 @@ int LockedCommand::run(const std::vector<std::string>& command, const std::strin
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    log(Level::error, with_errno("starting a process"));
+    return cannot_run;
+  }
+  const Fd why(ends[0]);
+  Fd says_why(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid == 0) become(words.data(), parent, before_);
+  if (pid == 0) become(words.data(), parent, before_, says_why.get());
   if (pid < 0) {
     log(Level::error, with_errno("starting a process"));
     return cannot_run;
+  }
+  says_why.close();
+  // A program that ends with 127 itself has been run.
+  int failed = 0;
+  if (::read(why.get(), &failed, sizeof failed) == sizeof failed) {
+    errno = failed;
+    log(Level::error, with_errno(concat("'", command.front(), "' cannot be run")));
   }
   return wait(pid, grace);
 }

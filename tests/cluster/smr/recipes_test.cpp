@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstdio>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "base/text.h"
@@ -65,11 +67,12 @@ bool kill_leader(tools::KvGroup& group, smr::Client& client, Progress& progress)
          progress.wait_for(5);
 }
 
-/// `piracema kv lock` as a process.
+/// `piracema kv lock` as a process; its standard error goes to the file `errors`, if there is one.
 class LockCommand {
  public:
   LockCommand(const tools::KvGroup& group, const std::string& key,
-              const std::vector<std::string>& command, std::vector<std::string> options = {}) {
+              const std::vector<std::string>& command, std::vector<std::string> options = {},
+              const std::string& errors = {}) {
     std::vector<std::string> words = {
         "piracema",         "kv",    "lock", "--config", group.configuration_file(), "--key",
         group.client_key(), "--ttl", "2s"};
@@ -82,6 +85,7 @@ class LockCommand {
     pid_ = ::fork();
     REQUIRE(pid_ >= 0);
     if (pid_ == 0) {
+      if (!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) ::_exit(127);
       ::execv(PIRACEMA_COMMAND, raw.data());
       ::_exit(127);
     }
@@ -343,6 +347,22 @@ TEST_CASE("no item of a queue is lost or finished twice, whoever of its group or
     if (item == (**held).item) CHECK(tokens.front() > (**held).fence.token);
   }
   MESSAGE(put.size(), " items, ", done.size(), " done");
+}
+
+TEST_CASE("a command that cannot be run is told from one that ends as if it could not") {
+  const GroupFolder folder;
+  auto group = tools::KvGroup::make({.directory = folder.path(), .program = PIRACEMA_COMMAND});
+  REQUIRE(group.ok());
+  const auto said_by = [&](const std::vector<std::string>& command) {
+    const std::string errors = folder.path() + "/errors";
+    CHECK(LockCommand(*group, "l", command, {}, errors).wait() == 127);
+    std::ostringstream text;
+    text << std::ifstream(errors).rdbuf();
+    return text.str();
+  };
+  CHECK(said_by({"sh", "-c", "exit 127"}).find("cannot be run") == std::string::npos);
+  CHECK(said_by({"/no/program"}).find("'/no/program' cannot be run: No such file or directory") !=
+        std::string::npos);
 }
 
 TEST_CASE("a command under a lock has its token, its exit code, and an end when the lock is lost") {
