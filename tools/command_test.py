@@ -64,6 +64,7 @@ class Command(unittest.TestCase):
             self.assertRegex(run.err, rf"\b{command}, (.*, )?{other}\b|\b{other}, (.*, )?{command}\b")
             self.assertIn(f"; see piracema {product} --help", run.err)
         self.check_refused(2, "see piracema cluster drain --help", "cluster", "drain")
+        self.check_refused(2, "error: OPERATOR=N: want an operator and at least 1", "scale", 1, "count=0")
         self.check_refused(2, "JOBS: want a number, found 'x'", "cluster", "cancel", "x")
 
     def test_the_doctor_says_what_is_missing_and_for_whom(self):
@@ -95,6 +96,12 @@ class Command(unittest.TestCase):
         self.check_refused(3, "file", "new", "file")
         for name in ["", "..", "a/b", "a b", "test", "$(id)", "x" * 65]:
             self.check_refused(2, "want a name of letters", "new", name)
+
+    def test_what_is_asked_of_and_not_there_is_a_configuration_error(self):
+        for words in [("jobs",), ("submit", "--", "true"), ("cancel", 1), ("wait", 1), ("status",)]:
+            self.check_refused(3, "nothing/cluster.toml: no such file", "cluster", words[0], "--cluster", "nothing", *words[1:])
+        self.check_refused(3, "nothing: want a queue, found nothing", "ckpt", "queue", "--queue", "nothing")
+        self.assertFalse((self.path / "nothing").exists())
 
     def test_what_cannot_be_run_is_a_configuration_error_of_one_line(self):
         self.check_refused(3, "No such file", "run", "./nothing")

@@ -223,12 +223,13 @@ class Daemon(CkptTest):
                 (3, "'./nothing' cannot be run", ["submit", "--queue", self.queue, "--dir", "d", "--", "./nothing"]),
                 (3, "'nothing-of-this-name' cannot", ["submit", "--queue", self.queue, "--stream", "--",
                                                       "nothing-of-this-name"]),
-                (3, "holds something else", ["queue", "--queue", self.path])]:
+                (3, "want a queue, found something else", ["queue", "--queue", self.path]),
+                (3, "want a queue, found nothing", ["queue", "--queue", self.queue])]:
             (self.path / "something").touch()
             self.assertIn(says, self.ckpt(*words, code=code).stderr)
-        self.assertEqual([], self.jobs())
         # A daemon runs jobs as who has started it, so whoever is not root has a queue of its own.
         self.path.chmod(0o755)
+        self.queue.mkdir()
         if os.geteuid() == 0:
             as_nobody = subprocess.run(
                 [PIRACEMA, "ckpt", "submit", "--queue", str(self.queue), "--dir", "d", "--", "true"], cwd="/",

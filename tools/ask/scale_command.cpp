@@ -22,7 +22,7 @@ std::string escaped(const std::string& name) {
   return text;
 }
 
-std::pair<std::string, std::uint32_t> parse_wanted(const std::string& text) {
+Result<std::pair<std::string, std::uint32_t>> parse_wanted(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   const auto replicas =
@@ -30,11 +30,11 @@ std::pair<std::string, std::uint32_t> parse_wanted(const std::string& text) {
   constexpr const char* letters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+";
   if (name.empty() || name.find_first_not_of(letters) != name.npos || !replicas || *replicas == 0) {
-    throw CLI::ValidationError(
-        "OPERATOR=N",
-        concat("want an operator and at least 1 replica, as in count=3, found '", text, "'"));
+    return Error{
+        Errc::usage,
+        concat("want an operator and at least 1 replica, as in count=3, found '", text, "'")};
   }
-  return {name, *replicas};
+  return std::pair(name, *replicas);
 }
 
 JobRequest::Outcome outcome_of_scale(const nlohmann::json& scale) {
@@ -58,7 +58,9 @@ void ScaleCommand::add() {
   request_.add_options(*scale_);
   scale_->add_option("OPERATOR=N", wanted_, "How many replicas an operator is to have")
       ->check([this](const std::string& text) {
-        replicas_.push_back(parse_wanted(text));
+        auto wanted = parse_wanted(text);
+        if (!wanted) return wanted.error().message;
+        replicas_.push_back(*std::move(wanted));
         return std::string();
       });
   scale_

@@ -153,7 +153,7 @@ int CkptDaemon::submit(const std::vector<std::string>& program) {
 }
 
 int CkptDaemon::list() {
-  auto queue = QueueDirectory::open(queue_);
+  auto queue = QueueDirectory::find(queue_);
   if (!queue) return fail(queue.error());
   const auto names = queue->names();
   if (!names) return fail(names.error());

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "tools/cluster/followed_job.h"
 #include "tools/cluster/view.h"
+#include "tools/failure.h"
 
 namespace piracema::tools {
 
@@ -15,11 +16,6 @@ namespace {
 
 using jobs::Job;
 using jobs::JobState;
-
-int fail_queue(const Error& error) {
-  log(Level::error, error.message);
-  return error.code == Errc::usage ? 2 : error.code == Errc::config ? 3 : 1;
-}
 
 }  // namespace
 
@@ -78,9 +74,9 @@ bool ClusterQueue::parsed() const {
 
 int ClusterQueue::run() {
   const auto timeout = parse_duration(timeout_);
-  if (!timeout) return fail_queue({Errc::usage, "--timeout: " + timeout.error().message});
+  if (!timeout) return fail_asked({Errc::usage, "--timeout: " + timeout.error().message});
   auto client = ClusterClient::open(directory_, *timeout);
-  if (!client) return fail_queue(client.error());
+  if (!client) return fail_asked(client.error());
   client_.emplace(*std::move(client));
   if (submit_->parsed()) return submit();
   if (jobs_->parsed()) return list_jobs();
@@ -93,9 +89,9 @@ int ClusterQueue::run() {
 
 int ClusterQueue::submit() {
   const auto spec = submission_->spec();
-  if (!spec) return fail_queue(spec.error());
+  if (!spec) return fail_asked(spec.error());
   const auto answer = client_->ask(jobs::Submit{*spec});
-  if (!answer) return fail_queue(answer.error());
+  if (!answer) return fail_asked(answer.error());
   std::printf("%llu\n", static_cast<unsigned long long>(answer->job));
   std::fflush(stdout);
   return wait_for_it_ ? follow(answer->job, true) : 0;
@@ -105,7 +101,7 @@ int ClusterQueue::list_jobs() {
   bool first = true;
   for (jobs::JobId from = 0;;) {
     const auto answer = client_->ask(jobs::ListJobs{from});
-    if (!answer) return fail_queue(answer.error());
+    if (!answer) return fail_asked(answer.error());
     for (const Job& job : answer->jobs) {
       if (!all_ && is_over(job.state)) continue;
       if (json_) {
@@ -122,7 +118,7 @@ int ClusterQueue::list_jobs() {
 
 int ClusterQueue::list_nodes() {
   const auto answer = client_->ask(jobs::ListNodes{});
-  if (!answer) return fail_queue(answer.error());
+  if (!answer) return fail_asked(answer.error());
   if (!json_) std::printf("%s\n", node_header().c_str());
   for (const jobs::Node& node : answer->nodes) {
     if (json_) {
@@ -137,7 +133,7 @@ int ClusterQueue::list_nodes() {
 int ClusterQueue::logs() {
   if (follow_) return follow(ids_.front(), true);
   const auto job = client_->show(ids_.front());
-  if (!job) return fail_queue(job.error());
+  if (!job) return fail_asked(job.error());
   if (job->output_before != 0) {
     const bool has_parts = jobs::outlives_first_node(job->spec);
     log(Level::info,
@@ -155,7 +151,7 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
   std::uint64_t printed = 0;
   for (FollowedJob followed(*client_, id);;) {
     const auto job = followed.next();
-    if (!job) return fail_queue(job.error());
+    if (!job) return fail_asked(job.error());
     if (job->attempt != attempt) {
       if (attempt != 0)
         log(Level::warning, concat("attempt ", job->attempt, " begins on ", job->node));
@@ -181,14 +177,14 @@ int ClusterQueue::cancel() {
   int code = 0;
   for (const std::uint64_t id : ids_) {
     const auto answer = client_->ask(jobs::Cancel{id});
-    if (!answer) code = fail_queue(answer.error());
+    if (!answer) code = fail_asked(answer.error());
   }
   return code;
 }
 
 int ClusterQueue::drain() {
   const auto answer = client_->ask(jobs::Drain{node_, !off_});
-  return answer ? 0 : fail_queue(answer.error());
+  return answer ? 0 : fail_asked(answer.error());
 }
 
 }  // namespace piracema::tools

@@ -194,14 +194,18 @@ int coll_report(const std::vector<std::string>& arguments) {
   }
   std::ifstream file(arguments.back());
   if (!file) {
-    log(Level::error, concat("cannot read the report in ", arguments.back()));
+    log(Level::error, with_errno(concat("cannot read the report in ", arguments.back())));
     return 3;
   }
   try {
     const CollReport report = read_coll_report(file);
     dot ? print_dot(report) : print_text(report);
   } catch (const std::exception& error) {
-    log(Level::error, concat(arguments.back(), " is no report: ", error.what()));
+    // "[json.exception.parse_error.101] parse error at line 1, column 1: …"
+    std::string_view why = error.what();
+    if (why.starts_with('[')) why.remove_prefix(std::min(why.size(), why.find("] ") + 2));
+    log(Level::error,
+        concat(arguments.back(), " is no report: want what --report has written, found ", why));
     return 3;
   }
   return 0;

@@ -168,8 +168,7 @@ int KvCommand::operate() const {
   words.insert(words.end(), words_.begin(), words_.end());
   const KvOutcome outcome = kv_operate(**client, words, json_);
   if (outcome.code == 2)
-    return fail(
-        {Errc::usage, concat("kv ", words[0], ": wrong words; see ", "piracema kv --help")});
+    return fail({Errc::usage, concat(outcome.text, "; see piracema kv --help")});
   if (outcome.code != 0 && !json_) {
     log(Level::error, outcome.text);
   } else {

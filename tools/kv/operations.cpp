@@ -2,10 +2,12 @@
 
 #include <piracema/smr/key_value.h>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -33,7 +35,32 @@ struct Asked {
   bool reads = false;
 };
 
-// nullopt: wrong words, for which the help has the right ones.
+struct Form {
+  std::string_view operation, words;
+};
+constexpr std::array forms = {Form{"put", "KEY VALUE [LEASE]"},
+                              Form{"get", "KEY"},
+                              Form{"del", "KEY"},
+                              Form{"cas", "KEY VERSION VALUE"},
+                              Form{"list", "[PREFIX]"},
+                              Form{"lease", "SECONDS"},
+                              Form{"keep", "LEASE"},
+                              Form{"revoke", "LEASE"},
+                              Form{"watch", "KEY [FROM]"}};
+
+std::string usage_of(const Words& words) {
+  for (const Form& form : forms) {
+    if (form.operation != words.front()) continue;
+    std::string found;
+    for (std::size_t i = 1; i < words.size(); ++i)
+      found += concat(found.empty() ? "" : " ", words[i]);
+    return concat("want ", form.operation, " ", form.words, ", found ",
+                  found.empty() ? "nothing behind it" : concat("'", found, "'"));
+  }
+  return concat("want one of\n", kv_operations_help);
+}
+
+// nullopt: wrong words.
 std::optional<Asked> parse(const Words& words) {
   const std::string& what = words.front();
   const std::size_t count = words.size() - 1;
@@ -107,6 +134,10 @@ std::string as_json(const kv::Reply& reply) {
 std::string as_text(const std::string& what, const kv::Reply& reply) {
   if (reply.status != kv::Status::ok) {
     std::string text = name_of(reply.status);
+    if (reply.status == kv::Status::bad_request) {
+      text = concat("want keys of 1 to ", kv::key_bytes_max, " bytes, values of at most ",
+                    kv::value_bytes_max, " bytes, and leases of a second to a year, found others");
+    }
     if (!reply.entries.empty()) text += concat(" (version ", reply.entries[0].changed, ")");
     return text;
   }
@@ -147,7 +178,7 @@ std::string kv_event_text(const kv::Event& event, bool json) {
 
 KvOutcome kv_operate(Client& client, const Words& words, bool json) {
   const auto asked = parse(words);
-  if (!asked) return {concat("want one of\n", kv_operations_help), 2};
+  if (!asked) return {usage_of(words), 2};
   const auto failed = [&](const std::string& message) {
     return KvOutcome{json ? line({{"status", "error"}, {"message", message}}) : message, 1};
   };

@@ -18,11 +18,11 @@ struct KvOutcome {
   int code = 0;
 };
 
-/// put KEY VALUE [LEASE], get KEY, del KEY, cas KEY VERSION VALUE, list [PREFIX], lease SECONDS,
-/// keep LEASE, revoke LEASE, watch KEY [FROM].
 /// One line about what has happened: for people, or a JSON object.
 std::string kv_event_text(const smr::kv::Event& event, bool json);
 
+/// put KEY VALUE [LEASE], get KEY, del KEY, cas KEY VERSION VALUE, list [PREFIX], lease SECONDS,
+/// keep LEASE, revoke LEASE, watch KEY [FROM].
 KvOutcome kv_operate(smr::Client& client, const std::vector<std::string>& words, bool json);
 
 /// One line for each of them.

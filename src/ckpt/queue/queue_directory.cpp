@@ -73,6 +73,14 @@ Result<QueueDirectory> QueueDirectory::open(const std::string& path) {
   return QueueDirectory(whole);
 }
 
+Result<QueueDirectory> QueueDirectory::find(const std::string& path) {
+  if (::access((path + mark_name).c_str(), F_OK) == 0) return open(path);
+  if (errno != ENOENT && errno != ENOTDIR) return Error{Errc::io, with_errno(path)};
+  const bool is_there = ::access(path.c_str(), F_OK) == 0;
+  return Error{Errc::config,
+               concat(path, ": want a queue, found ", is_there ? "something else" : "nothing")};
+}
+
 Result<Fd> QueueDirectory::lock_for(const std::string& host) const {
   return store::lock_file(concat(path_, "/host-", host, ".lock"), "daemon");
 }

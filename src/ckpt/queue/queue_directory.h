@@ -33,6 +33,8 @@ class QueueDirectory {
  public:
   /// Made if need be. Errc::config if it holds anything else, Errc::io.
   static Result<QueueDirectory> open(const std::string& path);
+  /// One that is there already: nothing is made. Errc::config if there is none, Errc::io.
+  static Result<QueueDirectory> find(const std::string& path);
 
   const std::string& path() const { return path_; }
   /// What a job's keeper says on this host.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "base/testing.h"
@@ -80,6 +81,20 @@ TEST_CASE("what is no queue is not made one, and what is no job is told") {
     CHECK(queue->read("00000003").error().code == Errc::corrupt);
   }
   CHECK(queue->read("../x").error().code == Errc::not_found);
+}
+
+TEST_CASE("a queue that is looked for is not made") {
+  const testing::ScratchDirectory scratch;
+  const auto none = QueueDirectory::find(scratch.path() + "/q");
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.error().code == Errc::config);
+  CHECK(none.error().message == scratch.path() + "/q: want a queue, found nothing");
+  CHECK_FALSE(std::filesystem::exists(scratch.path() + "/q"));
+  CHECK(QueueDirectory::find(scratch.path()).error().message ==
+        scratch.path() + ": want a queue, found something else");
+
+  REQUIRE(QueueDirectory::open(scratch.path() + "/q"));
+  CHECK(QueueDirectory::find(scratch.path() + "/q").ok());
 }
 
 TEST_CASE("a host has one daemon") {

@@ -101,7 +101,7 @@ Result<Done> write_report(const Job& job, const ProbeThread* probes, const Total
   std::ofstream file(settings.report);
   file << out;
   file.close();
-  if (!file) return Error{Errc::io, "cannot write the report to " + settings.report};
+  if (!file) return Error{Errc::io, with_errno("cannot write the report to " + settings.report)};
   return Done{};
 }
 

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as name:
     expect(3, f"no libpiracema_coll.so for the MPI of {elsewhere}: this build has those for ", "--", elsewhere, "a")
     expect(3, f"-DPIRACEMA_MPICC={elsewhere.parent}/mpicc", "--", elsewhere, "a")
     expect(2, "want piracema coll report", "report")
-    expect(3, "cannot read the report", "report", folder / "nothing")
+    expect(3, "nothing: No such file or directory", "report", folder / "nothing")
     tree = {"at_s": 1, "root": 0, "bytes": 4, "expected_ms": 1, "binomial_ms": 2}
     good = {"engine": "tree", "ranks": 3, "latency_ms": [[0, 1, 9], [1, 0, 9], [9, 9, 0]]}
     for number, (parents, code) in enumerate(
@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as name:
     for number, text in enumerate(["", "{", "[]", '{"engine": 1}', '{"engine": "a", "ranks": -1}']):
         file = folder / f"bad{number}.json"
         file.write_text(text)
-        expect(3, "is no report", "report", file)
+        expect(3, "is no report: want what --report has written, found ", "report", file)
 
     file = folder / "loses.json"
     file.write_text(json.dumps({**good, "trees": [], "calls": [{**both, "ours_ms": 5000}]}))

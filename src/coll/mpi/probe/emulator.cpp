@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text.h"
 #include "topology/measure/delays.h"
 
 namespace piracema::coll::mpi {
@@ -18,7 +19,7 @@ Result<LinkTable> read_delays(const std::string& path, Rank size) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  if (!file) return Error{Errc::config, "cannot read the links in " + path};
+  if (!file) return Error{Errc::config, with_errno("cannot read the links in " + path)};
   return parse_delays(text.str(), size);
 }
 
