@@ -232,6 +232,19 @@ Answer named(store::JobStore& store, const std::string& name, SnapshotId snapsho
   return {0, std::move(done), ""};
 }
 
+Answer that_one_named(store::JobStore& store, const std::string& name, SnapshotId snapshot) {
+  const auto all = store.list();
+  if (!all) return refusal(all.error());
+  if (std::find(all->begin(), all->end(), snapshot) != all->end()) {
+    return named(store, name, snapshot);
+  }
+  std::string found;
+  for (const SnapshotId id : *all) found += concat(found.empty() ? "" : ", ", id);
+  return {3, "",
+          concat(store.name(), ": want snapshot ", snapshot, ", found ",
+                 found.empty() ? "none" : found)};
+}
+
 // A job that takes snapshots faster than this is done may have dropped the one that was the newest:
 // then another one is.
 Answer newest_named(store::JobStore& store, const std::string& name) {
@@ -297,7 +310,7 @@ Answer savepoint_changed(const std::string& directory, const SavepointChange& ch
   if (!store) return refusal(store.error());
   if (change.name.empty()) return deleted(**store, change.deleted);
   if (auto fits = store::check_savepoint_name(change.name); !fits) return refusal(fits.error());
-  if (change.snapshot) return named(**store, change.name, *change.snapshot);
+  if (change.snapshot) return that_one_named(**store, change.name, *change.snapshot);
   return newest_named(**store, change.name);
 }
 

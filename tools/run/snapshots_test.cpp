@@ -312,7 +312,7 @@ TEST_CASE("a name that cannot be had, or is not there, is refused") {
     return answer.error;
   };
   CHECK(contains(refused({.name = "../x"}), "want up to 64 letters"));
-  CHECK(contains(refused({.name = "x", .snapshot = 9}), "000000000009"));
+  CHECK(contains(refused({.name = "x", .snapshot = 9}), ": want snapshot 9, found 1, 2, 3"));
   CHECK(contains(refused({.deleted = "x"}), "want savepoint 'x', found none"));
   REQUIRE(savepoint_changed(job.directory, {.name = "x"}).code == 0);
   CHECK(contains(refused({.name = "x", .snapshot = 1}), "savepoint 'x' is snapshot 3"));
