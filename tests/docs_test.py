@@ -108,12 +108,16 @@ def dead_links(root, document, text):
                 yield f"a link to no heading of {target or 'this document'}: #{anchor}"
 
 
-def wrong_contents(text):
-    """What the list of sections at the head of a document lacks, with the line to add."""
-    head = text.split("\n## ", 1)[0]
-    listed = {anchor for target, anchor in links(head) if not target}
+def contents(text):
+    """The sections that the list at the head of a document names."""
+    return {anchor for target, anchor in links(text.split("\n## ", 1)[0]) if not target}
+
+
+def wrong_contents(text, levels=(2, 3)):
+    """What that list lacks, with the line to add."""
+    listed = contents(text)
     for level, words, anchor in headings(text):
-        if level in (2, 3) and anchor not in listed:
+        if level in levels and anchor not in listed:
             yield f"not in the contents: {'  ' * (level - 2)}- [{words}](#{anchor})"
 
 
@@ -254,6 +258,9 @@ class Documents(unittest.TestCase):
     def test_long_documents_have_all_their_sections_in_their_contents(self):
         for name in WITH_CONTENTS:
             self.check(f"{name}: {w}" for w in wrong_contents((ROOT / name).read_text()))
+        for path in (ROOT / "docs").glob("*.md"):
+            if contents(text := path.read_text()):
+                self.check(f"{path.name}: {w}" for w in wrong_contents(text, levels=(2,)))
 
     def test_the_readme_is_short(self):
         lines = len((ROOT / "README.md").read_text().splitlines())
