@@ -4,13 +4,13 @@
 //
 // The workers sleep, so that this says how items are given out and not how many cores there are;
 // what they could do is taken from what each one took.
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
 
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 
@@ -69,12 +69,10 @@ Result<Outcome> measure(const char* transport, int items, const std::vector<int>
 int main(int argc, char** argv) {
   int runs = 5;
   bool json = false;
-  CLI::App app("Measures how work on demand is split between workers of different speed.");
-  app.add_option("--runs", runs, "Runs of each")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
-  app.add_flag("--json", json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Measures how work on demand is split between workers of different speed.");
+  arguments.number("--runs", runs, "Runs of each", {1, 1'000});
+  arguments.flag("--json", json, "Print one JSON object");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   struct Case {
     const char* name;

@@ -5,7 +5,6 @@
 // as all three programs cut the file at the same places.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +14,7 @@
 
 #include "base/text.h"
 #include "bench/bzip2_limit.h"
+#include "bench/common/arguments.h"
 #include "bench/common/harness.h"
 #include "bench/common/text_corpus.h"
 
@@ -185,29 +185,22 @@ int main(int argc, char** argv) {
   options.piracema = built("tools/piracema");
   if (::geteuid() == 0) options.mpirun += " --allow-run-as-root";
 
-  CLI::App app("Compresses text with Piracema, in turns with its MPI twin, and with snapshots.");
-  add_options(app, options.settings);
-  app.add_option("--size", options.size, "Bytes of text, as 200M")->capture_default_str();
-  app.add_option("--directory", options.directory, "Where input and outputs go")
-      ->capture_default_str();
-  app.add_option("--workers", options.workers, "Numbers of workers")
-      ->capture_default_str()
-      ->delimiter(',')
-      ->check(CLI::Range(1, 256));
-  app.add_option("--processes", options.processes, "For piracema run -n; as many as workers if 0");
-  app.add_option("--mpirun", options.mpirun, "How MPI programs are started")->capture_default_str();
-  app.add_option("--twin", options.twin, "The MPI program")->capture_default_str();
-  app.add_option("--app", options.app, "The Piracema program")->capture_default_str();
-  app.add_option("--piracema", options.piracema, "The command")->capture_default_str();
-  auto* limit =
-      app.add_flag("--only-limit", options.only_limit, "Compare with plain threads alone");
-  app.add_flag("--only-snapshots", options.only_snapshots, "Compare with snapshots alone")
-      ->excludes(limit);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  Arguments arguments(
+      "Compresses text with Piracema, in turns with its MPI twin, and with snapshots.");
+  add_options(arguments, options.settings);
+  arguments.text("--size", options.size, "Bytes of text, as 200M");
+  arguments.text("--directory", options.directory, "Where input and outputs go");
+  arguments.numbers("--workers", options.workers, "Numbers of workers", {1, 256});
+  arguments.number("--processes", options.processes,
+                   "For piracema run -n; as many as workers if 0");
+  arguments.text("--mpirun", options.mpirun, "How MPI programs are started");
+  arguments.text("--twin", options.twin, "The MPI program");
+  arguments.text("--app", options.app, "The Piracema program");
+  arguments.text("--piracema", options.piracema, "The command");
+  arguments.flag("--only-limit", options.only_limit, "Compare with plain threads alone");
+  arguments.flag("--only-snapshots", options.only_snapshots, "Compare with snapshots alone");
+  arguments.exclude("--only-snapshots", "--only-limit");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   const Machine machine = this_machine();
   if (!options.settings.json) std::printf("%s\n", to_text(machine).c_str());

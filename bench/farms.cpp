@@ -2,13 +2,13 @@
 // written by hand with MPI: one item a message, and in batches of 1,000.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 
@@ -66,22 +66,14 @@ void compare_app(const Options& options, const std::string& app, int workers, Re
 int main(int argc, char** argv) {
   Options options;
   if (::geteuid() == 0) options.mpirun += " --allow-run-as-root";
-  CLI::App app("Runs farms of very small items, in turns with their MPI twins.");
-  add_options(app, options.settings);
-  app.add_option("--apps", options.apps, "trivial, primes")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"trivial", "primes"}))
-      ->capture_default_str();
-  app.add_option("--workers", options.workers, "Numbers of workers")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app.add_option("--numbers", options.numbers, "Numbers a run")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  app.add_flag("--unbatched", options.unbatched, "Beside one item a message too; much slower");
-  app.add_option("--mpirun", options.mpirun, "How MPI programs are started")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Runs farms of very small items, in turns with their MPI twins.");
+  add_options(arguments, options.settings);
+  arguments.choices("--apps", options.apps, "trivial, primes", {"trivial", "primes"});
+  arguments.numbers("--workers", options.workers, "Numbers of workers", {1, 256});
+  arguments.number("--numbers", options.numbers, "Numbers a run", {1, 1'000'000'000});
+  arguments.flag("--unbatched", options.unbatched, "Beside one item a message too; much slower");
+  arguments.text("--mpirun", options.mpirun, "How MPI programs are started");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   if (!std::filesystem::exists(built("apps/farm/trivial_mpi"))) {
     std::fprintf(stderr, "bench_farms: there is no MPI, so the twins were not built\n");
     return 77;

@@ -1,9 +1,9 @@
 // Keyed count (K) in one thread, in two, by key, and in two processes, each beside the same loop
 // written by hand: what one core of this machine allows. That loop in two threads is one of them.
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 
@@ -13,12 +13,10 @@ using namespace piracema::bench;
 int main(int argc, char** argv) {
   bench::Settings settings;
   std::size_t millions = 100;
-  CLI::App app("Counts records by key, beside the same work in a loop written by hand.");
-  add_options(app, settings);
-  app.add_option("--millions", millions, "Millions of records a run")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Counts records by key, beside the same work in a loop written by hand.");
+  add_options(arguments, settings);
+  arguments.number("--millions", millions, "Millions of records a run", {1, 10'000});
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const std::string program = built("bench/keyed_count_app");
   const std::size_t records = millions * 1'000'000;
   const auto threads = [&](const char* mode) {

@@ -11,7 +11,6 @@
 // and the time of an update.
 #include <piracema/detail/keyed_table.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cereal/types/unordered_map.hpp>
@@ -23,6 +22,7 @@
 
 #include "base/engine.h"
 #include "base/random.h"
+#include "bench/common/arguments.h"
 #include "bench/common/keyed_rounds.h"
 
 using namespace piracema;
@@ -127,14 +127,13 @@ int main(int argc, char** argv) {
   Settings settings;
   std::uint64_t value = 96;
   bool json = false;
-  CLI::App app("The pause of an operator at a snapshot, with states of its own and by key");
-  app.add_option("--megabytes", settings.megabytes, "of states");
-  app.add_option("--value", value, "bytes of a value: 96 or 1000")
-      ->check(CLI::IsMember({96, 1000}));
-  app.add_option("--changed", settings.changed, "keys changed between two snapshots, in percent");
-  app.add_option("--rounds", settings.rounds, "snapshots each way")->check(CLI::Range(1, 1'000));
-  app.add_flag("--json", json, "all runs");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("The pause of an operator at a snapshot, with states of its own and by key");
+  arguments.number("--megabytes", settings.megabytes, "of states");
+  arguments.choice("--value", value, "bytes of a value: 96 or 1000", {96, 1000});
+  arguments.number("--changed", settings.changed, "keys changed between two snapshots, in percent");
+  arguments.number("--rounds", settings.rounds, "snapshots each way", {1, 1'000});
+  arguments.flag("--json", json, "all runs");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const Figures figures = value == 96 ? measure<96>(settings) : measure<1'000>(settings);
   if (json) {
     std::printf("%s\n", json_of(figures).dump(1).c_str());

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -22,6 +21,7 @@
 #include "base/engine.h"
 #include "base/parse.h"
 #include "base/random.h"
+#include "bench/common/arguments.h"
 #include "bench/common/keyed_rounds.h"
 #include "state/disk/state_directory.h"
 
@@ -148,16 +148,15 @@ int main(int argc, char** argv) {
   Settings settings;
   std::uint64_t value = 96;
   bool json = false;
-  CLI::App app("States by key in memory and on disk");
-  app.add_option("--megabytes", settings.megabytes, "of states");
-  app.add_option("--value", value, "bytes of a value: 96 or 1000")
-      ->check(CLI::IsMember({96, 1000}));
-  app.add_option("--changed", settings.changed, "keys changed between two snapshots, in percent");
-  app.add_option("--rounds", settings.rounds, "snapshots")->check(CLI::Range(1, 1'000));
-  app.add_option("--memory", settings.memory, "for states on disk, such as 64MiB");
-  app.add_option("--directory", settings.directory, "where those lie");
-  app.add_flag("--json", json, "as JSON");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("States by key in memory and on disk");
+  arguments.number("--megabytes", settings.megabytes, "of states");
+  arguments.choice("--value", value, "bytes of a value: 96 or 1000", {96, 1000});
+  arguments.number("--changed", settings.changed, "keys changed between two snapshots, in percent");
+  arguments.number("--rounds", settings.rounds, "snapshots", {1, 1'000});
+  arguments.text("--memory", settings.memory, "for states on disk, such as 64MiB");
+  arguments.text("--directory", settings.directory, "where those lie");
+  arguments.flag("--json", json, "as JSON");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const Figures memory = apart(settings, value, false), disk = apart(settings, value, true);
   if (json) {
     std::printf(

@@ -10,7 +10,6 @@
 #include <absl/container/flat_hash_map.h>
 #include <piracema/blocks.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "bench/common/arguments.h"
 #include "bench/common/keyed_rounds.h"
 #include "bench/common/ways.h"
 
@@ -116,13 +116,12 @@ Ways measure(const Settings& settings) {
 int main(int argc, char** argv) {
   Settings settings;
   bool json = false;
-  CLI::App app("The time to count a text that comes in a batch, beside a tuned hash map");
-  app.add_option("--megabytes", settings.megabytes, "of texts and counts");
-  app.add_option("--characters", settings.characters, "of a text, at least")
-      ->check(CLI::Range(1, 4'000));
-  app.add_option("--rounds", settings.rounds, "of each way")->check(CLI::Range(1, 1'000));
-  app.add_flag("--json", json, "all rounds");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("The time to count a text that comes in a batch, beside a tuned hash map");
+  arguments.number("--megabytes", settings.megabytes, "of texts and counts");
+  arguments.number("--characters", settings.characters, "of a text, at least", {1, 4'000});
+  arguments.number("--rounds", settings.rounds, "of each way", {1, 1'000});
+  arguments.flag("--json", json, "all rounds");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const Ways figures = measure(settings);
   print(figures, json);
 }

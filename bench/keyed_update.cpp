@@ -9,12 +9,12 @@
 #include <absl/container/flat_hash_map.h>
 #include <piracema/detail/keyed_table.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "bench/common/arguments.h"
 #include "bench/common/keyed_rounds.h"
 #include "bench/common/ways.h"
 
@@ -83,13 +83,12 @@ int main(int argc, char** argv) {
   Settings settings;
   std::uint64_t value = 96;
   bool json = false;
-  CLI::App app("The time of a change of the state of a key, beside a tuned hash map");
-  app.add_option("--megabytes", settings.megabytes, "of states");
-  app.add_option("--value", value, "bytes of a value: 8, 96 or 1000")
-      ->check(CLI::IsMember({8, 96, 1000}));
-  app.add_option("--rounds", settings.rounds, "of each way")->check(CLI::Range(1, 1'000));
-  app.add_flag("--json", json, "all rounds");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("The time of a change of the state of a key, beside a tuned hash map");
+  arguments.number("--megabytes", settings.megabytes, "of states");
+  arguments.choice("--value", value, "bytes of a value: 8, 96 or 1000", {8, 96, 1000});
+  arguments.number("--rounds", settings.rounds, "of each way", {1, 1'000});
+  arguments.flag("--json", json, "all rounds");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const Ways figures = value == 8    ? measure<8>(settings)
                        : value == 96 ? measure<96>(settings)
                                      : measure<1'000>(settings);

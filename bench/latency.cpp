@@ -3,7 +3,6 @@
 // others.
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/latencies.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
@@ -90,16 +90,12 @@ int main(int argc, char** argv) {
   std::int64_t items = 50'000, rate = 10'000;
   int runs = 5;
   bool json = false;
-  CLI::App app("Measures what items wait that come one by one, beside a plain socket.");
-  app.add_option("--items", items, "Items a run")
-      ->check(CLI::Range(100, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--rate", rate, "Items a second")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--runs", runs, "Runs of each side")->check(CLI::Range(1, 1'000));
-  app.add_flag("--json", json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Measures what items wait that come one by one, beside a plain socket.");
+  arguments.number("--items", items, "Items a run", {100, 10'000'000});
+  arguments.number("--rate", rate, "Items a second", {1, 1'000'000});
+  arguments.number("--runs", runs, "Runs of each side", {1, 1'000});
+  arguments.flag("--json", json, "Print one JSON object");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   struct Way {
     const char* name;

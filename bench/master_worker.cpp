@@ -3,12 +3,12 @@
 // `mw` of paper 004's Fig. 11).
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 #include "bench/common/sockets.h"
@@ -89,18 +89,12 @@ Result<Sample> plain_sockets(std::size_t tasks, std::size_t window) {
 int main(int argc, char** argv) {
   bench::Settings settings;
   std::size_t tasks = 1'000'000, window = 16, workers = 1;
-  CLI::App app("Gives tasks to workers and takes their results, beside plain sockets.");
-  add_options(app, settings);
-  app.add_option("--tasks", tasks, "Tasks a run")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  app.add_option("--window", window, "Tasks on the way")
-      ->check(CLI::Range(1, 65'536))
-      ->capture_default_str();
-  app.add_option("--workers", workers, "Workers of ours; the plain sockets have one")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Gives tasks to workers and takes their results, beside plain sockets.");
+  add_options(arguments, settings);
+  arguments.number("--tasks", tasks, "Tasks a run", {1, 1'000'000'000});
+  arguments.number("--window", window, "Tasks on the way", {1, 65'536});
+  arguments.number("--workers", workers, "Workers of ours; the plain sockets have one", {1, 64});
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const std::vector<std::string> program{built("bench/master_worker_app"), std::to_string(workers),
                                          std::to_string(tasks), std::to_string(window)};
   const auto in_processes = [&](const char* transport) {

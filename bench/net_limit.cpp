@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -11,6 +10,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/report.h"
 #include "bench/common/sockets.h"
 #include "loop/poller_thread.h"
@@ -75,9 +75,9 @@ void connection(std::size_t size, std::size_t count) {
 
 int main(int argc, char** argv) {
   bench::Settings settings;
-  CLI::App app("Sends messages over loopback by a bare socket, in turns with a Connection.");
-  add_options(app, settings);
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Sends messages over loopback by a bare socket, in turns with a Connection.");
+  add_options(arguments, settings);
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   Report report("bench_net_limit", settings);
   for (const std::size_t size : {64, 1'024, 16'384, 65'536, 262'144, 1'048'576, 4'194'304}) {

@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 #include "bench/common/sockets.h"
@@ -181,21 +181,18 @@ int main(int argc, char** argv) {
   std::vector<std::size_t> sizes{8, 64, 512, 4'096, 65'536, 1'048'576};
   std::size_t megabytes = 2'000;
   std::string transport = "tcp", congestion;
-  CLI::App app("Sends items from one process to another, beside a plain socket written by hand.");
-  add_options(app, settings);
-  app.add_option("--sizes", sizes, "Bytes of an item: 8, 64, 512, 4096, 65536, 1048576")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--megabytes", megabytes, "About so much a run; at most 20 million items")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--transport", transport, "tcp, beside a plain socket; shm, beside a plain ring")
-      ->check(CLI::IsMember({"tcp", "shm"}))
-      ->capture_default_str();
-  app.add_option("--congestion", congestion, "Of the plain socket (tcp(7)); default: the system's");
-  app.add_flag("--only-plain", only_plain,
-               "Print the MB/s of the plain socket alone, one run a size");
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments(
+      "Sends items from one process to another, beside a plain socket written by hand.");
+  add_options(arguments, settings);
+  arguments.numbers("--sizes", sizes, "Bytes of an item: 8, 64, 512, 4096, 65536, 1048576");
+  arguments.number("--megabytes", megabytes, "About so much a run; at most 20 million items",
+                   {1, 1'000'000});
+  arguments.choice("--transport", transport, "tcp, beside a plain socket; shm, beside a plain ring",
+                   {"tcp", "shm"});
+  arguments.text("--congestion", congestion, "Of the plain socket (tcp(7)); default: the system's");
+  arguments.flag("--only-plain", only_plain,
+                 "Print the MB/s of the plain socket alone, one run a size");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   if (only_plain) return print_plain_sockets(sizes, megabytes, congestion);
 
   Report report("bench_p2p", settings);

@@ -4,7 +4,6 @@
 // Each run kills one replica, another one from run to run, at another moment of the job.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/command.h"
 #include "bench/common/machine.h"
 #include "bench/common/statistics.h"
@@ -105,23 +105,17 @@ void print(const char* what, const Summary& summary) {
 int main(int argc, char** argv) {
   Options options;
   options.piracema = built("tools/piracema");
-  CLI::App app("Kills a process of a running job again and again, and measures how long it stood.");
-  app.add_option("--kills", options.kills, "How many runs, with a kill each")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10'000));
-  app.add_option("--seed", options.seed, "Decides the moments")->capture_default_str();
-  app.add_option("-n,--processes", options.processes, "For piracema run -n")->capture_default_str();
-  app.add_option("--replicas", options.replicas, "Whom to kill, in turn")->delimiter(',');
-  app.add_option("--directory", options.directory, "Where outputs and snapshots go")
-      ->capture_default_str();
-  app.add_option("--piracema", options.piracema, "The command")->capture_default_str();
-  app.add_flag("--json", options.json, "One JSON object on standard output");
-  app.add_option("COMMAND", options.command, "Another program and its arguments");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  Arguments arguments(
+      "Kills a process of a running job again and again, and measures how long it stood.");
+  arguments.number("--kills", options.kills, "How many runs, with a kill each", {1, 10'000});
+  arguments.number("--seed", options.seed, "Decides the moments");
+  arguments.text("-n,--processes", options.processes, "For piracema run -n");
+  arguments.texts("--replicas", options.replicas, "Whom to kill, in turn");
+  arguments.text("--directory", options.directory, "Where outputs and snapshots go");
+  arguments.text("--piracema", options.piracema, "The command");
+  arguments.flag("--json", options.json, "One JSON object on standard output");
+  arguments.words("COMMAND", options.command, "Another program and its arguments");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   if (options.command.empty()) {
     options.command = {built("bench/recovery_app"), "40000", options.directory + "/out"};
   }

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/report.h"
 #include "bench/common/sockets.h"
 #include "loop/poller_thread.h"
@@ -68,9 +68,10 @@ const char* name_of(Cipher cipher) {
 
 int main(int argc, char** argv) {
   bench::Settings settings;
-  CLI::App app("Sends frames over loopback by a plain connection, in turns with a sealed one.");
-  add_options(app, settings);
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments(
+      "Sends frames over loopback by a plain connection, in turns with a sealed one.");
+  add_options(arguments, settings);
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   Report report("bench_sealed_link", settings);
   for (const Cipher cipher : {Cipher::aes256_gcm, Cipher::chacha20_poly1305}) {

@@ -1,9 +1,9 @@
 // Word count (W) in one thread, in two, by word, and in two processes, each beside the same loop
 // written by hand: what one core of this machine allows.
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/program.h"
 #include "bench/common/report.h"
 
@@ -13,12 +13,10 @@ using namespace piracema::bench;
 int main(int argc, char** argv) {
   bench::Settings settings;
   std::size_t lines = 5'000'000;
-  CLI::App app("Counts words of lines, beside the same work in a loop written by hand.");
-  add_options(app, settings);
-  app.add_option("--lines", lines, "Lines a run, of 100 characters")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Counts words of lines, beside the same work in a loop written by hand.");
+  add_options(arguments, settings);
+  arguments.number("--lines", lines, "Lines a run, of 100 characters", {1, 1'000'000'000});
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const std::string program = built("bench/word_count_app");
   const auto threads = [&](const char* mode) {
     return std::vector<std::string>{program, mode, std::to_string(lines)};

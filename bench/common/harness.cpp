@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -120,14 +119,11 @@ Side function_side(std::string name, std::function<void()> function) {
   return {.name = std::move(name), .run = std::move(run)};
 }
 
-void add_options(CLI::App& app, Settings& settings) {
-  app.add_option("--runs", settings.runs, "Runs of each side")
-      ->capture_default_str()
-      ->check(CLI::Range(1, runs_max));
-  app.add_option("--warmups", settings.warmups, "Runs of each side that do not count")
-      ->capture_default_str()
-      ->check(CLI::Range(0, warmups_max));
-  app.add_flag("--json", settings.json, "Print one JSON object");
+void add_options(Arguments& arguments, Settings& settings) {
+  arguments.number("--runs", settings.runs, "Runs of each side", {1, runs_max});
+  arguments.number("--warmups", settings.warmups, "Runs of each side that do not count",
+                   {0, warmups_max});
+  arguments.flag("--json", settings.json, "Print one JSON object");
 }
 
 Summary Comparison::ratio() const {

@@ -2,12 +2,12 @@
 
 #include <piracema/error.h>
 
-#include <CLI/App.hpp>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/common/arguments.h"
 #include "bench/common/command.h"
 #include "bench/common/machine.h"
 #include "bench/common/statistics.h"
@@ -41,7 +41,7 @@ struct Settings {
 };
 
 /// Adds --runs, --warmups and --json with their limits.
-void add_options(CLI::App& app, Settings& settings);
+void add_options(Arguments& arguments, Settings& settings);
 
 struct Comparison {
   std::string title;

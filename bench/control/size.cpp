@@ -2,7 +2,6 @@
 // as they travel; the hosts are simulated: each answers as a worker does that has nothing to load
 // and little to save. Time is virtual, but what the coordinator computes is measured, and passes in
 // it.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "bench/common/arguments.h"
 #include "bench/common/machine.h"
 #include "bench/common/thread_time.h"
 #include "control/coordinator/coordinator.h"
@@ -375,19 +375,13 @@ void print(const nlohmann::json& row) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("How much a job's coordinator has to do, by the number of its hosts.");
-  app.add_option("--hosts", options.hosts, "Sizes of the job")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  app.add_option("--replicas", options.replicas_of_host, "Replicas on a host")
-      ->check(CLI::Range(3, 1'000))
-      ->capture_default_str();
-  app.add_option("--gigabits", options.gigabits, "A second, of the link of the coordinator's host")
-      ->check(CLI::Range(0.01, 1'000.0))
-      ->capture_default_str();
-  app.add_flag("--json", options.json, "One JSON object in place of the table");
-  CLI11_PARSE(app, argc, argv);
+  bench::Arguments arguments("How much a job's coordinator has to do, by the number of its hosts.");
+  arguments.numbers("--hosts", options.hosts, "Sizes of the job", {1, 10'000});
+  arguments.number("--replicas", options.replicas_of_host, "Replicas on a host", {3, 1'000});
+  arguments.number("--gigabits", options.gigabits,
+                   "A second, of the link of the coordinator's host", {0.01, 1'000.0});
+  arguments.flag("--json", options.json, "One JSON object in place of the table");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   nlohmann::json sizes = nlohmann::json::array();
   if (!options.json) print_head();
   for (const std::uint32_t hosts : options.hosts) {

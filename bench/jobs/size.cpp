@@ -2,7 +2,6 @@
 // with what nodes and it say as it travels, the reads that it holds, and the real machines of the
 // nodes. Processes of jobs are not there, and the group that puts operations into an order is not
 // measured. Time is virtual, but what the replica computes is measured, and passes in it.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -16,6 +15,7 @@
 
 #include "base/ensure.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/machine.h"
 #include "bench/common/thread_time.h"
 #include "jobs/local/job_runner.h"
@@ -332,16 +332,13 @@ void print(const nlohmann::json& row) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("How much the control plane of a cluster has to do, by the number of its nodes.");
-  app.add_option("--nodes", options.nodes, "Sizes of the cluster")
-      ->delimiter(',')
-      ->check(CLI::Range(1u, static_cast<unsigned>(ClusterState::nodes_max)))
-      ->capture_default_str();
-  app.add_option("--nodes-of-job", options.nodes_of_job, "Nodes that a job has")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
-  app.add_flag("--json", options.json, "One JSON object in place of the table");
-  CLI11_PARSE(app, argc, argv);
+  bench::Arguments arguments(
+      "How much the control plane of a cluster has to do, by the number of its nodes.");
+  arguments.numbers("--nodes", options.nodes, "Sizes of the cluster",
+                    {1u, static_cast<unsigned>(ClusterState::nodes_max)});
+  arguments.number("--nodes-of-job", options.nodes_of_job, "Nodes that a job has", {1, 1'000});
+  arguments.flag("--json", options.json, "One JSON object in place of the table");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   if (std::ranges::min(options.nodes) < options.nodes_of_job) {
     std::fprintf(stderr, "bench_jobs_size: want at least the %u nodes of a job, found %u\n",
                  options.nodes_of_job, std::ranges::min(options.nodes));

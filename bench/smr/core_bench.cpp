@@ -4,7 +4,6 @@
 //
 //   bench_smr_core [--byzantine] [--requests N] [--outstanding N] [--bytes N] [--batch N]
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <deque>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "bench/common/arguments.h"
 #include "smr/order/core/core.h"
 #include "smr/order/transfer/checkpoint.h"
 
@@ -138,14 +138,14 @@ class Group {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"The ordering core of smr alone"};
+  bench::Arguments arguments{"The ordering core of smr alone"};
   Options options;
-  app.add_flag("--byzantine", options.byzantine, "four replicas instead of three");
-  app.add_option("--requests", options.requests, "to be executed");
-  app.add_option("--outstanding", options.outstanding, "clients, one request each");
-  app.add_option("--bytes", options.bytes, "of one operation");
-  app.add_option("--batch", options.batch, "requests in a batch at most");
-  CLI11_PARSE(app, argc, argv);
+  arguments.flag("--byzantine", options.byzantine, "four replicas instead of three");
+  arguments.number("--requests", options.requests, "to be executed");
+  arguments.number("--outstanding", options.outstanding, "clients, one request each");
+  arguments.number("--bytes", options.bytes, "of one operation");
+  arguments.number("--batch", options.batch, "requests in a batch at most");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   Group group(options);
   const auto begin = std::chrono::steady_clock::now();

@@ -6,7 +6,6 @@
 #include <piracema/smr/key_value.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "base/parse.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 
 using namespace piracema;
 
@@ -130,17 +130,16 @@ void ask(smr::Client& client, Window& window, std::size_t value_bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Fills a group of piracema kv with a state, then loads it until SIGTERM.");
+  bench::Arguments arguments(
+      "Fills a group of piracema kv with a state, then loads it until SIGTERM.");
   std::string config, key, state = "0";
   std::size_t outstanding = 64, value_bytes = 100;
-  app.add_option("--config", config, "Configuration of the group")->required();
-  app.add_option("--key", key, "The key file of its client 1")->required();
-  app.add_option("--state", state, "Bytes to fill it with first: 100MB");
-  app.add_option("--outstanding", outstanding, "Operations under way at once")
-      ->check(CLI::Range(1, 1'000));
-  app.add_option("--value-bytes", value_bytes, "Of each operation")
-      ->check(CLI::Range(0, 1'000'000));
-  CLI11_PARSE(app, argc, argv);
+  arguments.required_text("--config", config, "Configuration of the group");
+  arguments.required_text("--key", key, "The key file of its client 1");
+  arguments.text("--state", state, "Bytes to fill it with first: 100MB");
+  arguments.number("--outstanding", outstanding, "Operations under way at once", {1, 1'000});
+  arguments.number("--value-bytes", value_bytes, "Of each operation", {0, 1'000'000});
+  if (const auto code = arguments.parse(argc, argv)) return *code;
   const auto bytes = parse_bytes(state);
   if (!bytes) return fail("--state: " + bytes.error().message);
   for (const int signal : {SIGTERM, SIGINT}) {

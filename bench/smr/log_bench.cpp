@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fd.h"
+#include "bench/common/arguments.h"
 #include "store/disk/directory_disk.h"
 #include "store/disk/memory_disk.h"
 #include "store/log/log_file.h"
@@ -98,19 +98,24 @@ Timing log(Disk& disk, double seconds, std::size_t bytes, std::size_t together) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures the write-ahead log beside a plain loop of write and fdatasync.");
+  bench::Arguments arguments(
+      "Measures the write-ahead log beside a plain loop of write and fdatasync.");
   std::string directory = "/var/tmp";
   std::size_t bytes = 200;
   double seconds = 2;
   int rounds = 3;
-  app.add_option("--directory", directory, "On the disk to measure")->check(CLI::ExistingDirectory);
-  app.add_option("--bytes", bytes, "Of a record")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--seconds", seconds, "Of each measurement")->check(CLI::Range(0.1, 60.0));
-  app.add_option("--rounds", rounds, "Of all of them")->check(CLI::Range(1, 100));
-  CLI11_PARSE(app, argc, argv);
+  arguments.text("--directory", directory, "On the disk to measure");
+  arguments.number("--bytes", bytes, "Of a record", {1, 1 << 20});
+  arguments.number("--seconds", seconds, "Of each measurement", {0.1, 60.0});
+  arguments.number("--rounds", rounds, "Of all of them", {1, 100});
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   std::string place = directory + "/piracema-log-XXXXXX";
-  ENSURE(::mkdtemp(place.data()) != nullptr);
+  if (::mkdtemp(place.data()) == nullptr) {
+    std::fprintf(stderr, "bench_smr_log: --directory: want one to write to, found '%s'\n",
+                 directory.c_str());
+    return 2;
+  }
   {
     auto disk = DirectoryDisk::open(place, "benchmark");
     ENSURE(disk.ok());

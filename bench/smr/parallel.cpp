@@ -2,7 +2,6 @@
 // what they read and write; by replicas that clients ask, or alone, in an order that they have
 // already.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -13,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
+#include "bench/common/arguments.h"
 #include "bench/common/machine.h"
 #include "bench/common/statistics.h"
 #include "bench/smr/replicated.h"
@@ -248,25 +248,24 @@ std::vector<Row> measure(const Options& options, std::int32_t size, double confl
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Executes operations one by one, by groups and by keys (paper 003).");
-  app.add_option("--service", options.service)
-      ->check(CLI::IsMember({"list", "tuples-ts1", "tuples-ts2", "tuples-first"}));
-  app.add_option("--size", options.sizes)->check(CLI::Range(10, 10'000'000));
-  app.add_option("--conflicts", options.conflicts, "percent")->check(CLI::Range(0.0, 100.0));
-  app.add_option("--threads", options.threads)->check(CLI::Range(1, 64));
-  app.add_option("--executor", options.executors, "-always: threads are used even if they lose")
-      ->check(CLI::IsMember({"group", "key", "group-always", "key-always"}));
-  app.add_option("--replicas", options.replicas,
-                 "3 that may crash, 4 of which one may lie; 0: execution alone")
-      ->check(CLI::IsMember({0, 3, 4}));
-  app.add_option("--clients", options.clients, "of replicas")->check(CLI::Range(1, 1'000));
-  app.add_option("--warmup", options.warmup, "seconds, of replicas")->check(CLI::Range(0.0, 60.0));
-  app.add_option("--window", options.window, "of execution alone")->check(CLI::Range(1, 100'000));
-  app.add_option("--runs", options.runs)->check(CLI::Range(1, 1'000));
-  app.add_option("--seconds", options.seconds, "of one run")->check(CLI::Range(0.01, 60.0));
-  app.add_flag("--checked", options.checked, "clients are not trusted to name the right group");
-  app.add_flag("--json", options.json);
-  CLI11_PARSE(app, argc, argv);
+  Arguments arguments("Executes operations one by one, by groups and by keys (paper 003).");
+  arguments.choice("--service", options.service, "what replicas keep",
+                   {"list", "tuples-ts1", "tuples-ts2", "tuples-first"});
+  arguments.numbers("--size", options.sizes, "elements at the start", {10, 10'000'000});
+  arguments.numbers("--conflicts", options.conflicts, "percent", {0.0, 100.0});
+  arguments.numbers("--threads", options.threads, "that execute", {1, 64});
+  arguments.choices("--executor", options.executors, "-always: threads are used even if they lose",
+                    {"group", "key", "group-always", "key-always"});
+  arguments.choice("--replicas", options.replicas,
+                   "3 that may crash, 4 of which one may lie; 0: execution alone", {0, 3, 4});
+  arguments.number("--clients", options.clients, "of replicas", {1, 1'000});
+  arguments.number("--warmup", options.warmup, "seconds, of replicas", {0.0, 60.0});
+  arguments.number("--window", options.window, "of execution alone", {1, 100'000});
+  arguments.number("--runs", options.runs, "of each", {1, 1'000});
+  arguments.number("--seconds", options.seconds, "of one run", {0.01, 60.0});
+  arguments.flag("--checked", options.checked, "clients are not trusted to name the right group");
+  arguments.flag("--json", options.json, "one JSON object in place of the table");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   nlohmann::json rows = nlohmann::json::array();
   if (!options.json) {

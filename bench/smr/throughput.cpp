@@ -1,7 +1,6 @@
 // What a replicated service that does nothing takes: replicas and clients on this machine, beside
 // a probe that only passes the messages.
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "bench/common/arguments.h"
 #include "bench/common/machine.h"
 #include "bench/common/statistics.h"
 #include "bench/smr/cluster.h"
@@ -68,7 +68,7 @@ double run_failover(bool byzantine, const std::string& directory) {
   return std::chrono::duration<double, std::milli>(crowd.longest_gap()).count();
 }
 
-struct Arguments {
+struct Options {
   int runs = 3;
   double seconds = 3;
   bool json = false, no_probe = false;
@@ -124,17 +124,17 @@ void print(const std::string& name, const std::vector<Rate>& rates) {
               of(rates, &Rate::cpu_us).median);
 }
 
-nlohmann::json measure(Scenario scenario, const Arguments& arguments) {
-  scenario.load.seconds = arguments.seconds;
+nlohmann::json measure(Scenario scenario, const Options& options) {
+  scenario.load.seconds = options.seconds;
   std::vector<Rate> group, probe;
-  for (int i = 0; i < arguments.runs; ++i) {
-    const auto folder = std::filesystem::path(arguments.directory) / concat("run-", i);
+  for (int i = 0; i < options.runs; ++i) {
+    const auto folder = std::filesystem::path(options.directory) / concat("run-", i);
     std::filesystem::create_directories(folder);
     group.push_back(run_group(scenario, folder.string()));
     std::filesystem::remove_all(folder);
-    if (!scenario.durable && !arguments.no_probe) probe.push_back(run_probe(scenario.load));
+    if (!scenario.durable && !options.no_probe) probe.push_back(run_probe(scenario.load));
   }
-  if (!arguments.json) {
+  if (!options.json) {
     std::printf("%s\n", scenario.name.c_str());
     print("piracema", group);
     if (!probe.empty()) print("bare probe", probe);
@@ -143,16 +143,16 @@ nlohmann::json measure(Scenario scenario, const Arguments& arguments) {
   return {{"scenario", scenario.name}, {"piracema", numbers(group)}, {"probe", numbers(probe)}};
 }
 
-nlohmann::json measure_failover(bool byzantine, const Arguments& arguments) {
+nlohmann::json measure_failover(bool byzantine, const Options& options) {
   std::vector<double> times;
-  for (int i = 0; i < std::max(arguments.runs, 5); ++i) {
-    const auto folder = std::filesystem::path(arguments.directory) / concat("failover-", i);
+  for (int i = 0; i < std::max(options.runs, 5); ++i) {
+    const auto folder = std::filesystem::path(options.directory) / concat("failover-", i);
     std::filesystem::create_directories(folder);
     times.push_back(run_failover(byzantine, folder.string()));
     std::filesystem::remove_all(folder);
   }
   const std::string name = byzantine ? "byzantine failover" : "crash failover";
-  if (!arguments.json) {
+  if (!options.json) {
     std::printf("%s: longest time without an answer %s ms\n", name.c_str(),
                 shown(summarize(times)).c_str());
     std::fflush(stdout);
@@ -163,33 +163,34 @@ nlohmann::json measure_failover(bool byzantine, const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app("Replicas and clients on this machine, beside a probe that only passes messages.");
-  app.add_option("--runs", arguments.runs, "Of each scenario")->check(CLI::Range(1, 100));
-  app.add_option("--seconds", arguments.seconds, "Of each run")->check(CLI::Range(0.1, 600.0));
-  app.add_option("--only", arguments.only, "Scenarios whose name has this");
-  app.add_option("--directory", arguments.directory, "For what is durable; default: a new one");
-  app.add_flag("--no-probe", arguments.no_probe, "Without the bare probe");
-  app.add_flag("--json", arguments.json, "One JSON object in place of the table");
-  CLI11_PARSE(app, argc, argv);
+  Options options;
+  Arguments arguments(
+      "Replicas and clients on this machine, beside a probe that only passes messages.");
+  arguments.number("--runs", options.runs, "Of each scenario", {1, 100});
+  arguments.number("--seconds", options.seconds, "Of each run", {0.1, 600.0});
+  arguments.text("--only", options.only, "Scenarios whose name has this");
+  arguments.text("--directory", options.directory, "For what is durable; default: a new one");
+  arguments.flag("--no-probe", options.no_probe, "Without the bare probe");
+  arguments.flag("--json", options.json, "One JSON object in place of the table");
+  if (const auto code = arguments.parse(argc, argv)) return *code;
 
   std::string made = (std::filesystem::temp_directory_path() / "smr-bench-XXXXXX").string();
-  if (arguments.directory.empty()) {
+  if (options.directory.empty()) {
     if (::mkdtemp(made.data()) == nullptr) return 1;
-    arguments.directory = made;
+    options.directory = made;
   }
   nlohmann::json all = nlohmann::json::array();
-  if (!arguments.json) std::printf("%s\n", to_text(this_machine()).c_str());
+  if (!options.json) std::printf("%s\n", to_text(this_machine()).c_str());
   for (const Scenario& scenario : scenarios()) {
-    if (scenario.name.find(arguments.only) == std::string::npos) continue;
-    all.push_back(measure(scenario, arguments));
+    if (scenario.name.find(options.only) == std::string::npos) continue;
+    all.push_back(measure(scenario, options));
   }
   for (const bool byzantine : {false, true}) {
     const std::string name = byzantine ? "byzantine failover" : "crash failover";
-    if (name.find(arguments.only) == std::string::npos) continue;
-    all.push_back(measure_failover(byzantine, arguments));
+    if (name.find(options.only) == std::string::npos) continue;
+    all.push_back(measure_failover(byzantine, options));
   }
-  if (arguments.json) std::puts(all.dump(2).c_str());
-  if (arguments.directory == made) std::filesystem::remove_all(made);
+  if (options.json) std::puts(all.dump(2).c_str());
+  if (options.directory == made) std::filesystem::remove_all(made);
   return 0;
 }
