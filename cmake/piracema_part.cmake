@@ -9,6 +9,9 @@ target_compile_options(piracema_options INTERFACE
 target_compile_options(piracema_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
   -Wno-missing-field-initializers
+  # To look for memory that it could use again takes a large file up to a tenth of the compiler's time:
+  # from 500 MB on is soon enough.
+  "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=500000>"
   # With -O3 or sanitizers g++ 12 sees uses of a variant's other alternatives where there are none,
   # and strings that overlap themselves (GCC bug 105651).
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-restrict>")
