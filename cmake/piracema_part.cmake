@@ -131,6 +131,8 @@ function(piracema_test name)
   piracema_test_program(${name} SOURCES ${TEST_SOURCES} PARTS ${TEST_PARTS} LIBRARIES ${TEST_LIBRARIES})
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   piracema_precompile(${name})
+  # What it tests is optimised, as for the tests of a room.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   add_test(NAME ${name} COMMAND ${name})
   piracema_test_properties(${name} TIMEOUT ${TEST_TIMEOUT} LABELS ${TEST_LABELS})
 endfunction()
