@@ -24,7 +24,6 @@ struct Record final : KeyedCut {
   explicit Record(std::uint8_t snapshot, const std::vector<std::uint8_t>& read = {}) {
     of.number = snapshot;
     of.again.fill(true);
-    of.again[saved_in::no_key] = false;
     for (const std::uint8_t number : read) of.again[number] = false;
     of.only_changes = false;
     of.older.fill(!read.empty());

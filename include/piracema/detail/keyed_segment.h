@@ -128,7 +128,7 @@ class alignas(line_bytes) KeyedSegment {
   bool has_room() const { return count_ < room_; }
 
   Slot& slot(At at) { return numbered(index().number(at)); }
-  const Slot& slot(At at) const { return const_cast<KeyedSegment*>(this)->slot(at); }
+  const Slot& slot(At at) const { return numbered(index().number(at)); }
   /// Where its state was saved.
   std::uint8_t& file(At at) { return index().file(at); }
   std::uint8_t file(At at) const { return index().file(at); }
@@ -147,7 +147,7 @@ class alignas(line_bytes) KeyedSegment {
   template <class K>
   At find(const K& key, std::uint64_t hash) const {
     return index().find(hash, [&](std::uint32_t number) {
-      const Slot& one = const_cast<KeyedSegment*>(this)->numbered(number);
+      const Slot& one = numbered(number);
       if constexpr (keeps_hash) {
         if (one.hash != hash) return false;
       }
@@ -184,20 +184,24 @@ class alignas(line_bytes) KeyedSegment {
     index().add(hash_of(numbered(count_)), count_, other.file(at), other.is_kept(at));
     count_ += 1;
   }
-  void erase(At at) {
+  /// Returns the key. The last one gets its slot.
+  Key erase(At at) {
     const std::uint32_t hole = index().number(at), last = count_ - 1;
     index().remove(at, hash_at(at));
+    Key gone = std::move(numbered(hole).key);
     std::destroy_at(&numbered(hole));
     if (hole != last) {
-      const std::uint64_t hash = hash_of(numbered(last));
-      const At from = index().find(hash, [&](std::uint32_t number) { return number == last; });
+      const At from = index().find(hash_of(numbered(last)),
+                                   [&](std::uint32_t number) { return number == last; });
       index().renumber(from, hole);
       std::construct_at(&numbered(hole), std::move(numbered(last)));
       std::destroy_at(&numbered(last));
     }
     count_ = last;
+    return gone;
   }
 
+  /// By `make` alone, which knows how much memory it takes.
   struct ForMake {};
   KeyedSegment(std::uint32_t depth, std::uint32_t prefix, std::uint32_t room, ForMake)
       : buckets_(SlotIndex::buckets_for(room)), room_(room), depth_(depth), prefix_(prefix) {
@@ -220,7 +224,9 @@ class alignas(line_bytes) KeyedSegment {
   SlotIndex index() const {
     return {reinterpret_cast<SlotIndex::Bucket*>(const_cast<KeyedSegment*>(this) + 1), buckets_};
   }
-  Slot& numbered(std::uint32_t number) { return chunks_[number / per_chunk][number % per_chunk]; }
+  Slot& numbered(std::uint32_t number) const {
+    return chunks_[number / per_chunk][number % per_chunk];
+  }
   std::uint32_t slots_of(std::uint32_t chunk) const {
     return std::min(capacity_ - chunk * per_chunk, per_chunk);
   }

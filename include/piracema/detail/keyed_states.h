@@ -27,8 +27,6 @@ struct HashRange {
 namespace saved_in {
 /// No file: it has changed since, or comes anew. Of the latter no file has anything that counts.
 constexpr std::uint8_t none = 0, none_ever = 255;
-/// There is no key.
-constexpr std::uint8_t no_key = 254;
 constexpr std::uint8_t files = 253;
 constexpr bool is_file(std::uint8_t number) {
   return static_cast<std::uint8_t>(number - 1) < files;

@@ -92,12 +92,10 @@ class KeyedTable : public KeyedStates {
     Segment& segment = *writable(mixed);
     const At at = segment.find(key, mixed);
     if (cut_.keeps(segment)) cut_.keep(segment, at, groups_);
-    std::uint8_t& file = segment.file(at);
-    if (file != saved_in::none_ever) {
-      segment.erased.push_back({Key(segment.slot(at).key), mixed, saved_in::none});
-    }
-    counts_.leave(file);
-    segment.erase(at);
+    const bool is_said = segment.file(at) != saved_in::none_ever;
+    counts_.leave(segment.file(at));
+    Key gone = segment.erase(at);
+    if (is_said) segment.erased.push_back({std::move(gone), mixed, saved_in::none});
     size_ -= 1;
   }
 
