@@ -72,7 +72,7 @@ class KeyedTable : public KeyedStates {
     std::size_t count = 0;
     for (const std::uint64_t one : mixed.first(std::min(mixed.size(), all.size()))) {
       const std::size_t number = groups_.group_of(one) - owned_.first;
-      if (number >= table_.size() || table_[number].empty()) continue;
+      if (number >= owned_.count() || table_[number].empty()) continue;
       all[count++] = {one, &table_[number], nullptr};
       detail::fetch(table_[number].place(rest_of(one)));
     }
@@ -369,7 +369,7 @@ class KeyedTable : public KeyedStates {
   std::size_t number_of(std::uint64_t mixed) const {
     const std::uint32_t group = groups_.group_of(mixed);
     const std::size_t number = group - owned_.first;
-    if (number >= table_.size()) [[unlikely]]
+    if (number >= owned_.count()) [[unlikely]]
       foreign_key(group, owned_);
     return number;
   }

@@ -39,10 +39,12 @@ class SlotIndex {
     std::uint16_t numbers[places];
 
     /// A bit for each slot with this tag.
-    std::uint32_t with(std::uint8_t tag) const {
+    std::uint32_t with(std::uint32_t tag) const {
 #ifdef __SSE2__
       const __m128i all = _mm_load_si128(reinterpret_cast<const __m128i*>(this));
-      const __m128i same = _mm_cmpeq_epi8(all, _mm_set1_epi8(static_cast<char>(tag)));
+      // Not by set1_epi8: a byte that g++ keeps in memory meanwhile is waited for.
+      const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag * 0x0101'0101U));
+      const __m128i same = _mm_cmpeq_epi8(all, wanted);
       return static_cast<std::uint32_t>(_mm_movemask_epi8(same)) & all_places;
 #else
       std::uint32_t same = 0;
@@ -75,7 +77,7 @@ class SlotIndex {
   /// Where the slot with this hash is of which `is_it(number)`, or `nowhere`.
   template <class IsIt>
   At find(std::uint64_t hash, const IsIt& is_it) const {
-    const std::uint8_t tag = tag_of(hash);
+    const std::uint32_t tag = tag_of(hash);
     std::uint32_t in = home_of(hash);
     for (std::uint32_t left = count_; left != 0; --left) {
       const Bucket& bucket = buckets_[in];
@@ -120,7 +122,7 @@ class SlotIndex {
       Bucket& bucket = buckets_[in];
       if (const std::uint32_t empty = bucket.with(0); empty != 0) {
         const auto place = static_cast<std::uint32_t>(std::countr_zero(empty));
-        bucket.tags[place] = tag_of(hash);
+        bucket.tags[place] = static_cast<std::uint8_t>(tag_of(hash));
         bucket.files[place] = file;
         bucket.numbers[place] = static_cast<std::uint16_t>(number);
         if (is_kept) keep(8 * in + place);
@@ -147,9 +149,9 @@ class SlotIndex {
   static constexpr std::uint8_t went_on_max = 255;
 
   // By other bits than its bucket.
-  static std::uint8_t tag_of(std::uint64_t hash) {
-    const auto bits = static_cast<std::uint8_t>(hash >> 24);
-    return static_cast<std::uint8_t>(bits + (bits == 0 ? 1 : 0));
+  static std::uint32_t tag_of(std::uint64_t hash) {
+    const auto bits = static_cast<std::uint32_t>(hash >> 24 & 0xFF);
+    return bits + (bits == 0 ? 1 : 0);
   }
   std::uint32_t home_of(std::uint64_t hash) const {
     return static_cast<std::uint32_t>((hash & 0xFF'FFFF) * count_ >> 24);
