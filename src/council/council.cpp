@@ -293,7 +293,9 @@ void Council::look_into_file() {
       cluster::find_coordinators(cluster::coordinator_file(snapshots_), seat_.token, {door});
   if (doors.empty()) {
     was_told_ = true;
-    ended_ = ended(0, "the job is over");
+    const auto code = cluster::code_in_coordinator_file(cluster::coordinator_file(snapshots_));
+    ended_ = code ? ended(*code, "the job is over")
+                  : ended(4, concat(snapshots_, " is another job's by now"));
   } else if (std::find(doors.begin(), doors.end(), door) == doors.end()) {
     replaced();
   }
@@ -372,7 +374,8 @@ void Council::told(const Signalled& signalled) {
 }
 
 void Council::end(const cluster::JobReport& report) {
-  if (led_) {
+  // The others have been told of a job that began.
+  if (led_ && !state_.standing().over) {
     const auto told = line_->ask(Over{lead_, static_cast<std::uint32_t>(report.code), report.why});
     if (!told) log(Level::debug, told.error().message);
   }

@@ -8,8 +8,10 @@
 
 #include "base/testing.h"
 #include "cluster/driver/record_log.h"
+#include "cluster/driver/succession.h"
 #include "council/group_log.h"
 #include "council/testing.h"
+#include "host/coordinator_file.h"
 
 using namespace piracema;
 using namespace piracema::cluster;
@@ -123,6 +125,8 @@ TEST_CASE("who was followed is deposed, whatever it asks for, and changes nothin
   CHECK(first->append({StopAccepted{}}, metadata) == DecisionLog::Kept::deposed);
   CHECK(first->append({}, metadata) == DecisionLog::Kept::deposed);
   CHECK(first->begin(job_of_two()).error().code == Errc::refused);
+  CHECK(first->end(4, "no host is left") == DecisionLog::Kept::deposed);
+  CHECK_FALSE(both.group.state.standing().over);
   CHECK(second->append({}, metadata) == DecisionLog::Kept::yes);
   CHECK(same(*group.found(), metadata));
 }
@@ -142,6 +146,28 @@ TEST_CASE("who does not hear whether it was decided acts no more, and its succes
   }
 }
 
+TEST_CASE("who was followed closes no door of its successor, and the last one ends the job") {
+  Both both;
+  const std::string file = coordinator_file(both.scratch.path());
+  const auto follow = [&](const std::string& door) {
+    REQUIRE(both.claim().verdict == council::Verdict::done);
+    auto log = std::make_unique<council::GroupLog>(
+        both.line, both.lead, [door] { return std::vector<std::string>{door}; },
+        both.scratch.path(), token, milliseconds(1'500));
+    auto succession = Succession::begin(std::move(log), both.scratch.path(), token,
+                                        milliseconds(1'500), job_of_two());
+    REQUIRE(succession.ok());
+    REQUIRE(succession->listens({door}).ok());
+    return *std::move(succession);
+  };
+  Succession first = follow("10.0.0.1:1"), second = follow("10.0.0.2:2");
+  CHECK_FALSE(first.end(4, "no host is left"));
+  CHECK(find_coordinators(file, token, {}) == std::vector<std::string>{"10.0.0.2:2"});
+  CHECK(second.end(0, ""));
+  CHECK(both.group.state.standing().over->code == 0);
+  CHECK(code_in_coordinator_file(file) == 0);
+}
+
 TEST_CASE("a job whose coordinators are all lost cannot be taken over from its directory") {
   Both both;
   const auto log = both.kinds()[1].next();
@@ -151,6 +177,6 @@ TEST_CASE("a job whose coordinators are all lost cannot be taken over from its d
   REQUIRE(left->has_value());
   CHECK_FALSE((*left)->metadata);
   CHECK((*left)->keep == milliseconds(1'500));
-  REQUIRE(log->end().ok());
+  REQUIRE(log->end(0, "") == DecisionLog::Kept::yes);
   CHECK_FALSE(JobRecord::find(both.scratch.path())->has_value());
 }

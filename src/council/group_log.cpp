@@ -75,8 +75,13 @@ void GroupLog::show_life() {
   if (mark_) mark_->show_life();
 }
 
-Result<Done> GroupLog::end() {
-  return snapshots_.empty() ? Done{} : cluster::JobRecord::remove(snapshots_);
+cluster::DecisionLog::Kept GroupLog::end(int code, const std::string& why) {
+  const auto answer = line_.ask(Over{lead_, static_cast<std::uint32_t>(code), why});
+  if (!answer || answer->verdict != Verdict::done) return Kept::deposed;
+  if (snapshots_.empty()) return Kept::yes;
+  const auto removed = cluster::JobRecord::remove(snapshots_);
+  if (!removed) log(Level::warning, removed.error().message);
+  return removed ? Kept::yes : Kept::no;
 }
 
 }  // namespace piracema::council

@@ -60,7 +60,7 @@ class GroupLog : public cluster::DecisionLog {
     return doors_();
   }
   void show_life() override;
-  Result<Done> end() override;
+  Kept end(int code, const std::string& why) override;
 
  private:
   GroupLine& line_;

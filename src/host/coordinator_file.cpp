@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <sstream>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "net/session/handshake.h"
 #include "net/socket/address.h"
@@ -39,7 +40,20 @@ Result<Done> write_coordinator_file(const std::string& path, std::string_view to
   return write(path, net::public_name(token), addresses);
 }
 
-Result<Done> close_coordinator_file(const std::string& path) { return write(path, nobody, {}); }
+Result<Done> close_coordinator_file(const std::string& path, int code) {
+  return write(path, nobody, {concat(code)});
+}
+
+std::optional<int> code_in_coordinator_file(const std::string& path) {
+  const auto bytes = store::read_file(path, bytes_max);
+  if (!bytes) return std::nullopt;
+  std::istringstream in(std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size()));
+  std::string name, code;
+  if (!std::getline(in, name) || name != concat(label, nobody)) return std::nullopt;
+  std::getline(in, code);
+  const auto number = parse_number<int>(code);
+  return number && *number >= 0 && *number <= 255 ? number : std::nullopt;
+}
 
 std::vector<std::string> coordinator_addresses(const std::vector<std::string>& all) {
   std::vector<std::string> addresses;

@@ -2,7 +2,9 @@
 
 #include <piracema/error.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace piracema::cluster {
@@ -18,8 +20,10 @@ std::string coordinator_file(const std::string& snapshots);
 /// For the job with this key. Written whole or not at all; makes its folder. Errc::io.
 Result<Done> write_coordinator_file(const std::string& path, std::string_view token,
                                     const std::vector<std::string>& addresses);
-/// The job is over: who still looks for its coordinator need not wait. Errc::io.
-Result<Done> close_coordinator_file(const std::string& path);
+/// The job is over, with this code: who still looks for its coordinator need not wait. Errc::io.
+Result<Done> close_coordinator_file(const std::string& path, int code);
+/// How the job has ended whose directory it is; nothing where it goes on, or nobody knows.
+std::optional<int> code_in_coordinator_file(const std::string& path);
 
 /// Those that are addresses, at most 64 of them.
 std::vector<std::string> coordinator_addresses(const std::vector<std::string>& all);

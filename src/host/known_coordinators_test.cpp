@@ -34,6 +34,6 @@ TEST_CASE("a file that is seen counts more, and says when the job is over") {
   REQUIRE(write_coordinator_file(file, token, {"10.0.0.5:5"}).ok());
   known.told({"10.0.0.6:6"});
   CHECK(known.find() == Addresses{"10.0.0.5:5"});
-  REQUIRE(close_coordinator_file(file).ok());
+  REQUIRE(close_coordinator_file(file, 0).ok());
   CHECK(known.find().empty());
 }

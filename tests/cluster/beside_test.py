@@ -122,8 +122,8 @@ class Beside(ClusterOfNodes):
             counts[key] = counts.get(key, 0) + 1
             lines.append(f"key {key}: {counts[key]}")
         self.assertEqual(lines, out.read_text().splitlines())
-        for words, why in [(("--stream", "--snapshots", "s", "--allow-changed-program"), "with --stream and --resume"),
-                           (("--resume", "--stream", "--snapshots", "s", "--allow-changed-program", "--drop", "a;b"),
+        for words, why in [(("--stream", "--snapshots", "/s", "--allow-changed-program"), "with --stream and --resume"),
+                           (("--resume", "--stream", "--snapshots", "/s", "--allow-changed-program", "--drop", "a;b"),
                             "want the name of an operator, found 'a;b'")]:
             answer = self.call("submit", *words, "--", "true")
             self.assertEqual(2, answer.returncode, answer.stderr)

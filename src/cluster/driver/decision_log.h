@@ -31,8 +31,9 @@ class DecisionLog {
   virtual std::vector<std::string> doors(const std::vector<std::string>& own) const { return own; }
   /// Call a few times a second.
   virtual void show_life() = 0;
-  /// The job is over: nobody takes it over. Errc::io.
-  virtual Result<Done> end() = 0;
+  /// The job is over, with this code: nobody takes it over. `no`: it is, and a file of it is left,
+  /// as a warning has said.
+  virtual Kept end(int code, const std::string& why) = 0;
 };
 
 }  // namespace piracema::cluster

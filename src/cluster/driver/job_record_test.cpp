@@ -212,6 +212,8 @@ TEST_CASE("who looks for the coordinator of a job that is over need not wait") {
   CHECK(found().empty());
   REQUIRE(write_coordinator_file(file, record_token, {"127.0.0.1:4711"}).ok());
   CHECK(found().size() == 1);
-  REQUIRE(close_coordinator_file(file).ok());
+  CHECK_FALSE(code_in_coordinator_file(file));
+  REQUIRE(close_coordinator_file(file, 75).ok());
   CHECK(found().empty());
+  CHECK(code_in_coordinator_file(file) == 75);
 }

@@ -83,13 +83,11 @@ JobReport DriverLoop::run() {
   // Whoever ends the processes of a job has to be the one who coordinates it.
   if (still_coordinates()) {
     wait_for_all();
-    if (entrance_ && prepared) entrance_->over(ending_.finish().code);
-    // One that could not take the job over leaves it to the next one that tries.
-    Succession* const succession = tenure_.succession();
-    if (succession != nullptr && (prepared || !snapshots_.taken_over())) succession->end();
-  } else {
-    leave_to_another();
+    // That takes its time, and another one may have taken the job over by now.
+    if (!is_over_for_all(prepared.ok())) tenure_.depose();
+    if (entrance_ && prepared && !tenure_.is_over()) entrance_->over(ending_.finish().code);
   }
+  if (tenure_.is_over()) leave_to_another();
   const bool goes_on = tenure_.end(prepared ? std::nullopt : std::optional(prepared.error()));
   if (goes_on) snapshots_.leave_to_others();
   return account_.end(clock_.since_start(), ending_.finish().code, ending_.finish().why);
@@ -382,6 +380,13 @@ void DriverLoop::inject_kills() {
 bool DriverLoop::still_coordinates() {
   if (tenure_.succession() == nullptr) return !tenure_.is_over();
   return tenure_.decided({}, coordinator_->metadata());
+}
+
+// One that could not take the job over leaves it to the next one that tries.
+bool DriverLoop::is_over_for_all(bool prepared) {
+  Succession* const succession = tenure_.succession();
+  if (succession == nullptr || (!prepared && snapshots_.taken_over())) return true;
+  return !tenure_.is_over() && succession->end(ending_.finish().code, ending_.finish().why);
 }
 
 // Whoever is still on a line finds the one that coordinates when that line ends.

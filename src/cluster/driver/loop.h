@@ -81,6 +81,7 @@ class DriverLoop {
 
   // ---- how it ends
   bool still_coordinates();
+  bool is_over_for_all(bool prepared);
   void leave_to_another();
   void wait_for_all();
 

@@ -35,10 +35,15 @@ DecisionLog::Kept RecordLog::append(const std::vector<Decision>& decisions,
 // it.
 void RecordLog::show_life() { record_->show_life(); }
 
-Result<Done> RecordLog::end() {
-  const auto removed = JobRecord::remove(snapshots_);
-  const auto past = PastFile::remove(snapshots_);
-  return removed ? past : removed;
+DecisionLog::Kept RecordLog::end(int, const std::string&) {
+  Kept kept = Kept::yes;
+  for (const Result<Done>& removed :
+       {JobRecord::remove(snapshots_), PastFile::remove(snapshots_)}) {
+    if (removed) continue;
+    log(Level::warning, removed.error().message);
+    kept = Kept::no;
+  }
+  return kept;
 }
 
 }  // namespace piracema::cluster

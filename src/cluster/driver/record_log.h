@@ -21,7 +21,7 @@ class RecordLog : public DecisionLog {
   /// lost.
   Kept append(const std::vector<Decision>& decisions, const JobMetadata& now) override;
   void show_life() override;
-  Result<Done> end() override;
+  Kept end(int code, const std::string& why) override;
 
  private:
   const std::string snapshots_, token_;

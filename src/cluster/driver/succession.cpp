@@ -52,11 +52,15 @@ bool Succession::decided(const std::vector<Decision>& decisions, const JobMetada
   return log_->append(decisions, now) != DecisionLog::Kept::deposed;
 }
 
-void Succession::end() {
-  const auto closed = file().empty() ? Result<Done>(Done{}) : close_coordinator_file(file());
-  for (const Result<Done>& done : {log_->end(), closed}) {
-    if (!done) log(Level::warning, done.error().message);
+// The file last: it may be the one of a successor already, whose workers would take themselves for
+// nobody's.
+bool Succession::end(int code, const std::string& why) {
+  if (log_->end(code, why) == DecisionLog::Kept::deposed) return false;
+  if (file().empty()) return true;
+  if (auto closed = close_coordinator_file(file(), code); !closed) {
+    log(Level::warning, closed.error().message);
   }
+  return true;
 }
 
 std::vector<std::string> Succession::environment() const {

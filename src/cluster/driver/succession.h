@@ -33,8 +33,9 @@ class Succession {
   /// Call a few times a second. Where other coordinators have come, agents and workers find them
   /// from here on.
   void show_life();
-  /// The job is over: nobody is left who could be found, and who was cut off need not look.
-  void end();
+  /// The job is over: nobody is left who could be found, and who was cut off need not look. False:
+  /// it is not, as another one coordinates, or may.
+  bool end(int code, const std::string& why);
 
   // ---- for those that are to be found
   std::vector<std::string> environment() const;

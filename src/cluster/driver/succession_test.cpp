@@ -67,7 +67,8 @@ TEST_CASE("agents and workers are told where to look for a successor, and for ho
   REQUIRE(succession->listens({"127.0.0.1:4711"}).ok());
   CHECK(find_coordinators(file, succession_token, {}) ==
         std::vector<std::string>{"127.0.0.1:4711"});
-  succession->end();
+  CHECK(succession->end(4, "no host is left"));
+  CHECK(code_in_coordinator_file(file) == 4);
   CHECK(find_coordinators(file, succession_token, {"127.0.0.1:4711"}).empty());
   CHECK_FALSE(JobRecord::find(scratch.path())->has_value());
 }
