@@ -78,7 +78,7 @@ Figures measure(const Settings& settings) {
   for (std::uint64_t key = 0; key < keys; ++key) table.edit(key, hash(key)).words[0] = key;
   state::KeyedSaver saver(0, groups, table);
   // As operators do with the items of a batch.
-  std::array<std::uint64_t, table.fetched_max> next, hashes;
+  std::array<std::uint64_t, detail::HashesAhead::most> next, hashes;
   const auto batch = [&] {
     for (std::uint64_t left = batch_items; left != 0;) {
       const std::size_t count = std::min<std::uint64_t>(left, next.size());

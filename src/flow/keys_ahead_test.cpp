@@ -124,11 +124,11 @@ std::string name_text(const Name& name) { return name.text; }
 
 TEST_CASE("to fetch keys changes nothing, whether they are there or not") {
   LargeTable table;
-  REQUIRE(table.is_large());
+  REQUIRE(table.bytes() > (std::size_t{4} << 20));
   const std::uint64_t sum = table.sum(), size = table.size();
   Random random(1);
   for (int i = 0; i < 1'000; ++i) {
-    std::vector<std::uint64_t> hashes(random.below(2 * LargeTable::fetched_max));
+    std::vector<std::uint64_t> hashes(random.below(2 * detail::HashesAhead::most));
     for (std::uint64_t& hash : hashes) hash = mixed(random.below(2 * many_keys));
     table.fetch(hashes);
   }
@@ -140,7 +140,7 @@ TEST_CASE("keys of other replicas, and of groups without keys, are passed over")
   LargeTable half({4, 12});
   LargeTable none({0, 0});
   std::vector<std::uint64_t> hashes;
-  for (std::uint64_t key = 0; key < LargeTable::fetched_max; ++key) hashes.push_back(mixed(key));
+  for (std::uint64_t key = 0; key < detail::HashesAhead::most; ++key) hashes.push_back(mixed(key));
   half.fetch(hashes);
   none.fetch(hashes);
   KeyedTable<std::uint64_t, LargeValue> empty;
@@ -160,7 +160,7 @@ TEST_CASE("keys of the next items are found before the first of them comes, if t
     sink.at_first = [&] { found_at_first = found; };
     found = 0;
     sink.process(std::vector<std::uint64_t>(100, 1));
-    CHECK(found_at_first == (large ? LargeTable::fetched_max + 1 : 1));
+    CHECK(found_at_first == (large ? detail::HashesAhead::most + 1 : 1));
     CHECK(sink.counts.size() == 100);
   }
 }
@@ -173,6 +173,26 @@ TEST_CASE("each item of a batch meets the state of its key, however many keys th
   REQUIRE(sink.counts.size() == numbers.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     CHECK(sink.counts[i] == std::pair(numbers[i], std::uint64_t{2}));
+  }
+}
+
+TEST_CASE("few items that have to be decoded are looked at too, and each meets its own state") {
+  constexpr std::uint64_t few = 1'000;
+  CountedSink<Name> sink(few, name_text);
+  std::vector<Name> names;
+  for (std::uint64_t i = 0; i < 100; ++i) names.emplace_back(i * 37 % few);
+  std::size_t decoded_at_first = 0;
+  sink.at_first = [&] { decoded_at_first = Name::decoded; };
+  Name::decoded = 0;
+  sink.process(names);
+  CHECK(decoded_at_first == detail::HashesAhead::most);
+  // One that comes by itself, from a fused operator, is none of those that were looked at.
+  const Name alone(3);
+  static_cast<detail::Takes<Name>*>(sink.code->takes())->take(alone, sink.nowhere);
+  names.push_back(alone);
+  REQUIRE(sink.counts.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    CHECK(sink.counts[i] == std::pair(names[i], std::uint64_t{2}));
   }
 }
 
@@ -193,7 +213,7 @@ TEST_CASE("items that have to be decoded are, each once, before the first of the
   sink.at_first = [&] { decoded_at_first = Name::decoded; };
   Name::decoded = 0;
   sink.process(names);
-  CHECK(decoded_at_first == LargeTable::fetched_max);
+  CHECK(decoded_at_first == detail::HashesAhead::most);
   CHECK(Name::decoded == names.size());
   REQUIRE(sink.counts.size() == names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {

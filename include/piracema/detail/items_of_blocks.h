@@ -86,12 +86,17 @@ concept DecodedAhead = !requires {
 template <class In, bool Looks>
 class BatchItems {
  public:
+  using Item = In;
+  /// The number of no item.
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
   BatchItems(Batch& batch, Output& output) : batch_(batch), output_(output), reader_(batch) {}
 
   /// How many have come.
   std::uint32_t come() const { return come_; }
 
-  /// Calls `use` with each that is not passed by, and `look` with these items before each one.
+  /// Calls `use` with each that is not passed by and its number, and `look` with these items before
+  /// each one.
   /// Throws DecodeError at one that is not what it should be.
   template <class Look, class Use>
   void for_each(const Look& look, const Use& use) {
@@ -102,11 +107,11 @@ class BatchItems {
       if (!output_.begin_item(batch_, at, item)) continue;
       if constexpr (decodes) {
         if (at - decoded_from_ < decoded_.size()) {
-          use(std::move(decoded_[at - decoded_from_]));
+          use(std::move(decoded_[at - decoded_from_]), at);
           continue;
         }
       }
-      with_item<In>(batch_, item, use);
+      with_item<In>(batch_, item, [&](auto&& one) { use(std::forward<decltype(one)>(one), at); });
     }
   }
   template <class Use>

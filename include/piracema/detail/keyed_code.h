@@ -4,6 +4,7 @@
 #include <piracema/detail/collected_states.h>
 #include <piracema/detail/expiring_table.h>
 #include <piracema/detail/former_state.h>
+#include <piracema/detail/hashes_ahead.h>
 #include <piracema/detail/items_of_blocks.h>
 #include <piracema/detail/keyed_rows.h>
 #include <piracema/detail/keyed_table.h>
@@ -31,26 +32,20 @@ using namespace engine;
 struct NoKeys {
   static constexpr bool keyed = false;
   template <class Items>
-  void fetch(Items&) const {}
-  template <class Items>
-  void fetch_left(Items&) const {}
-  template <class Items>
-  void fetch_right(Items&) const {}
+  void fetch(const Items&) const {}
+  template <bool left, class Items>
+  void fetch(const Items&) const {}
   template <class F>
   void open(const F&, const Context&) {
     static_assert(!HasTtl<F>,
                   "state_ttl() is for code with a state for each key: a V& behind the item");
   }
   template <class Item, class Use>
-  void with(const Item&, const Use& use) {
+  void with(const Item&, std::uint32_t, const Use& use) {
     use();
   }
-  template <class Item, class Use>
-  void with_left(const Item&, const Use& use) {
-    use();
-  }
-  template <class Item, class Use>
-  void with_right(const Item&, const Use& use) {
+  template <bool left, class Item, class Use>
+  void with(const Item&, std::uint32_t, const Use& use) {
     use();
   }
 };
@@ -94,26 +89,28 @@ class StatesOf {
     }
   }
 
-  /// At some items of a batch: the states of those that come next are on their way to the caches
-  /// when they come.
+  /// Before each item of a batch. At some of them, the states of those that come next are on their
+  /// way to the caches when they come.
   template <class Items, class KeyOf>
-  void fetch_keys(Items& items, const KeyOf& key_of) const {
+  void fetch_keys(Items& items, const KeyOf& key_of) {
     if constexpr (!has_collections<State>) {
-      if (items.come() % InMemory::fetched_max != 0 || stored_ || !in_memory_.is_large()) return;
-      std::array<std::uint64_t, InMemory::fetched_max> mixed;
-      std::size_t count = 0;
-      items.look_ahead(mixed.size(), [&](const auto& item) {
-        mixed[count] = mix(KeyHash<Found>::of(key_of(item)));
-        count += 1;
+      if (items.come() % HashesAhead::most != 0) return;
+      ahead_.begin(items.come());
+      if (stored_ || in_memory_.bytes() <= fetch_bytes_min<typename Items::Item>) return;
+      items.look_ahead(HashesAhead::most, [&](const auto& item) {
+        ahead_.add(mix(KeyHash<Found>::of(key_of(item))));
       });
-      in_memory_.fetch({mixed.data(), count});
+      in_memory_.fetch(ahead_.all());
     }
   }
 
-  /// Calls `use` with what the code's arguments want of the state of `key`.
+  /// Calls `use` with what the code's arguments want of the state of `key`. `item` is the number in
+  /// its batch of the item that has it, or BatchItems::none.
   template <class Arguments, class Use>
-  void with(const Found& key, const Use& use) {
-    on_table([&](auto& table) { with_table<Arguments>(table, key, use); });
+  void with(const Found& key, std::uint32_t item, const Use& use) {
+    const std::uint64_t* const known = ahead_.of(item);
+    const std::uint64_t mixed = known != nullptr ? *known : mix(KeyHash<Found>::of(key));
+    on_table([&](auto& table) { with_table<Arguments>(table, key, mixed, use); });
   }
 
   template <class... E>
@@ -168,8 +165,7 @@ class StatesOf {
   }
 
   template <class Arguments, class T, class Use>
-  void with_table(T& table, const Found& key, const Use& use) {
-    const std::uint64_t mixed = mix(KeyHash<Found>::of(key));
+  void with_table(T& table, const Found& key, std::uint64_t mixed, const Use& use) {
     if constexpr (expires) table.tick();
     if constexpr (has_collections<State>) table.begin(key, mixed);
     if constexpr (Arguments::edits_state) {
@@ -182,6 +178,15 @@ class StatesOf {
     if constexpr (has_collections<State>) table.done();
   }
 
+  /// With less, a table lies in the caches of a processor for the most part, and to look at items
+  /// before they come costs more than it brings (bench_keyed_update, of 1 to 16 MB). Those that
+  /// have to be decoded in any case are looked at for next to nothing (bench_keyed_texts, from 50
+  /// kB on).
+  template <class In>
+  static constexpr std::size_t fetch_bytes_min =
+      DecodedAhead<In> ? std::size_t{32} << 10 : std::size_t{4} << 20;
+
+  HashesAhead ahead_;
   InMemory in_memory_;
   /// In place of that one, if it is there.
   std::unique_ptr<Stored> stored_;
@@ -198,12 +203,13 @@ class Keyed : public StatesOf<F, KeyFound<In, KeyOf>, typename NodeTypes<F>::Sta
   explicit Keyed(KeyOf key_of) : key_of_(std::move(key_of)) {}
 
   template <class Items>
-  void fetch(Items& items) const {
+  void fetch(Items& items) {
     Keyed::StatesOf::fetch_keys(items, key_of_);
   }
   template <class Use>
-  void with(const In& item, const Use& use) {
-    Keyed::StatesOf::template with<typename NodeTypes<F>::Arguments>(key_of_(item), use);
+  void with(const In& item, std::uint32_t number, const Use& use) {
+    using Arguments = typename NodeTypes<F>::Arguments;
+    Keyed::StatesOf::template with<Arguments>(key_of_(item), number, use);
   }
 
  private:
@@ -222,24 +228,26 @@ class KeyedPair : public StatesOf<F, KeyFound<typename JoinTypes<F>::Left, KeyOf
   KeyedPair(KeyOfLeft of_left, KeyOfRight of_right)
       : of_left_(std::move(of_left)), of_right_(std::move(of_right)) {}
 
-  template <class Items>
-  void fetch_left(Items& items) const {
-    Base::fetch_keys(items, of_left_);
+  template <bool left, class Items>
+  void fetch(Items& items) {
+    Base::fetch_keys(items, key_of<left>());
   }
-  template <class Items>
-  void fetch_right(Items& items) const {
-    Base::fetch_keys(items, of_right_);
-  }
-  template <class Use>
-  void with_left(const typename Types::Left& item, const Use& use) {
-    Base::template with<typename Types::L>(of_left_(item), use);
-  }
-  template <class Use>
-  void with_right(const typename Types::Right& item, const Use& use) {
-    Base::template with<typename Types::R>(of_right_(item), use);
+  template <bool left, class Item, class Use>
+  void with(const Item& item, std::uint32_t number, const Use& use) {
+    using Arguments = std::conditional_t<left, typename Types::L, typename Types::R>;
+    Base::template with<Arguments>(key_of<left>()(item), number, use);
   }
 
  private:
+  template <bool left>
+  const auto& key_of() const {
+    if constexpr (left) {
+      return of_left_;
+    } else {
+      return of_right_;
+    }
+  }
+
   KeyOfLeft of_left_;
   KeyOfRight of_right_;
 };

@@ -4,6 +4,7 @@
 #include <piracema/detail/entry_counts.h>
 #include <piracema/detail/fetch.h>
 #include <piracema/detail/former_state.h>
+#include <piracema/detail/hashes_ahead.h>
 #include <piracema/detail/keyed_codec.h>
 #include <piracema/detail/keyed_directory.h>
 #include <piracema/detail/keyed_segment.h>
@@ -53,22 +54,19 @@ class KeyedTable : public KeyedStates {
     return at == Segment::nowhere ? nullptr : &segment.slot(at).value;
   }
 
-  /// How many keys `fetch` takes: so many that the processor is busy with them while the first of
-  /// them are on their way, and not so many that they drive each other out of its first cache.
-  static constexpr std::size_t fetched_max = 32;
-  /// Its states are so many that most are not in the processor's caches: `fetch` is worth it.
-  bool is_large() const { return size_ * sizeof(Slot) > fetch_bytes_min; }
-  /// What `edit` and `find` of keys with these mixed hashes look at is on its way to the
-  /// processor's caches, for all of them at once: one by one, each would wait for memory four
-  /// times. Changes nothing. Keys that it does not own are passed over. (Group prefetching: Chen,
-  /// Ailamaki, Gibbons and Mowry 2004.)
+  /// What its keys and states take, without what lies elsewhere.
+  std::uint64_t bytes() const { return size_ * sizeof(Slot); }
+  /// What `edit` and `find` of keys with these mixed hashes (`HashesAhead::most`) look at is on its
+  /// way to the processor's caches, for all of them at once: one by one, each would wait for memory
+  /// four times. Changes nothing. Keys that it does not own are passed over. (Group prefetching:
+  /// Chen, Ailamaki, Gibbons and Mowry 2004.)
   void fetch(std::span<const std::uint64_t> mixed) const {
     struct Sought {
       std::uint64_t mixed;
       const Directory* group;
       const Segment* segment;
     };
-    std::array<Sought, fetched_max> all;
+    std::array<Sought, HashesAhead::most> all;
     std::size_t count = 0;
     for (const std::uint64_t one : mixed.first(std::min(mixed.size(), all.size()))) {
       const std::size_t number = groups_.group_of(one) - owned_.first;
@@ -294,9 +292,6 @@ class KeyedTable : public KeyedStates {
   }
 
  private:
-  /// With less a table lies in the caches of a processor for the most part, and to fetch costs more
-  /// than it brings (bench_keyed_update, of 1 to 16 MB).
-  static constexpr std::size_t fetch_bytes_min = std::size_t{4} << 20;
   /// One of which more was saved at once is split: its values have more than they show.
   static constexpr std::uint64_t saved_bytes_max = std::uint64_t{64} << 10;
 

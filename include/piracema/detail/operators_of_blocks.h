@@ -172,11 +172,11 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
 
   void take(const In& item, Output& output) override {
     Emits emits = emits_of(output);
-    one(item, emits);
+    one(item, no_number, emits);
   }
   void take_own(In&& item, Output& output) override {
     Emits emits = emits_of(output);
-    one(std::move(item), emits);
+    one(std::move(item), no_number, emits);
   }
 
   void process(Batch& batch, Output& output) override {
@@ -186,7 +186,9 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
     }
     BatchItems<In, Keys::keyed> items(batch, output);
     items.for_each([&](auto& next) { keys_.fetch(next); },
-                   [&](auto&& value) { one(std::forward<decltype(value)>(value), emits); });
+                   [&](auto&& value, std::uint32_t number) {
+                     one(std::forward<decltype(value)>(value), number, emits);
+                   });
   }
 
   std::string layout_of_items(std::uint32_t input) const override {
@@ -200,16 +202,18 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
 
   void take_back(Batch& batch, Output& output, Emits& emits) {
     BatchItems<typename BackOf<F>::type, false> items(batch, output);
-    items.for_each([&](auto&& value) {
+    items.for_each([&](auto&& value, std::uint32_t) {
       std::apply(
           [&](auto&... emit) { this->code_.back(std::forward<decltype(value)>(value), emit...); },
           emits);
     });
   }
 
+  static constexpr std::uint32_t no_number = BatchItems<In, Keys::keyed>::none;
+
   template <class Item>
-  void one(Item&& item, Emits& emits) {
-    keys_.with(std::as_const(item), [&](auto&... state) {
+  void one(Item&& item, std::uint32_t number, Emits& emits) {
+    keys_.with(std::as_const(item), number, [&](auto&... state) {
       if constexpr (NodeTypes<F>::emits) {
         std::apply([&](auto&... emit) { this->code_(std::forward<Item>(item), state..., emit...); },
                    emits);
@@ -242,9 +246,9 @@ class BlockJoin final
 
   void process(Batch& batch, Output& output) override {
     if (batch.input == 0) {
-      take_left(batch, output);
+      take_all<true>(batch, output);
     } else {
-      take_right(batch, output);
+      take_all<false>(batch, output);
     }
   }
   void finish(Output& output) override {
@@ -256,31 +260,22 @@ class BlockJoin final
   }
 
  private:
-  void take_left(Batch& batch, Output& output) {
+  template <bool left>
+  void take_all(Batch& batch, Output& output) {
+    using In = std::conditional_t<left, typename Types::Left, typename Types::Right>;
     Emits emits = this->emits_of(output);
-    BatchItems<typename Types::Left, Keys::keyed> items(batch, output);
-    items.for_each([&](auto& next) { keys_.fetch_left(next); },
-                   [&](auto&& value) {
+    BatchItems<In, Keys::keyed> items(batch, output);
+    items.for_each([&](auto& next) { keys_.template fetch<left>(next); },
+                   [&](auto&& value, std::uint32_t number) {
                      using Value = decltype(value);
-                     keys_.with_left(std::as_const(value), [&](auto&... state) {
+                     keys_.template with<left>(std::as_const(value), number, [&](auto&... state) {
                        std::apply(
                            [&](auto&... emit) {
-                             this->code_.left(std::forward<Value>(value), state..., emit...);
-                           },
-                           emits);
-                     });
-                   });
-  }
-  void take_right(Batch& batch, Output& output) {
-    Emits emits = this->emits_of(output);
-    BatchItems<typename Types::Right, Keys::keyed> items(batch, output);
-    items.for_each([&](auto& next) { keys_.fetch_right(next); },
-                   [&](auto&& value) {
-                     using Value = decltype(value);
-                     keys_.with_right(std::as_const(value), [&](auto&... state) {
-                       std::apply(
-                           [&](auto&... emit) {
-                             this->code_.right(std::forward<Value>(value), state..., emit...);
+                             if constexpr (left) {
+                               this->code_.left(std::forward<Value>(value), state..., emit...);
+                             } else {
+                               this->code_.right(std::forward<Value>(value), state..., emit...);
+                             }
                            },
                            emits);
                      });
@@ -301,19 +296,21 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
   std::string layout_of_items(std::uint32_t) const override { return layout_of_encoded<In>(); }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
-  void take(const In& item, Output&) override { one(item); }
-  void take_own(In&& item, Output&) override { one(std::move(item)); }
+  void take(const In& item, Output&) override { one(item, no_number); }
+  void take_own(In&& item, Output&) override { one(std::move(item), no_number); }
 
   void process(Batch& batch, Output& output) override {
     if constexpr (takes_reference) {
       BatchItems<In, Keys::keyed> items(batch, output);
       items.for_each([&](auto& next) { keys_.fetch(next); },
-                     [&](auto&& value) { one(std::forward<decltype(value)>(value)); });
+                     [&](auto&& value, std::uint32_t number) {
+                       one(std::forward<decltype(value)>(value), number);
+                     });
     } else {
       BatchReader items(batch);
       for (std::uint32_t i = 0; i < batch.count; ++i) {
         const Bytes item = items.next();
-        if (output.begin_item(batch, i, item)) one(item_of<In>(batch, item));
+        if (output.begin_item(batch, i, item)) one(item_of<In>(batch, item), i);
       }
     }
   }
@@ -346,9 +343,11 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
   /// Else its item by value.
   static constexpr bool takes_reference = Keys::keyed || std::is_invocable_v<F&, const In&>;
 
+  static constexpr std::uint32_t no_number = BatchItems<In, Keys::keyed>::none;
+
   template <class Item>
-  void one(Item&& item) {
-    keys_.with(std::as_const(item), [&](auto&... state) {
+  void one(Item&& item, std::uint32_t number) {
+    keys_.with(std::as_const(item), number, [&](auto&... state) {
       if constexpr (std::is_invocable_v<F&, Item&&, decltype(state)...>) {
         this->code_(std::forward<Item>(item), state...);
       } else {
