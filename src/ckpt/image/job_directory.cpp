@@ -50,7 +50,7 @@ JobDirectory::JobDirectory(std::string path, Fd lock)
       lock_(std::move(lock)),
       images_(std::make_unique<store::DirectoryDisk>(path_ + "/images", Fd())) {}
 
-Result<std::unique_ptr<JobDirectory>> JobDirectory::open(const std::string& path) {
+Result<std::unique_ptr<JobDirectory>> JobDirectory::open(const std::string& path, IfInUse in_use) {
   if (auto made = make_directory(path); !made) return made.error();
   const auto whole = absolute(path);
   if (!whole) return whole.error();
@@ -65,7 +65,9 @@ Result<std::unique_ptr<JobDirectory>> JobDirectory::open(const std::string& path
                                       ": want a directory that is empty or holds a job, "
                                       "found one that holds something else")};
   }
-  auto lock = store::lock_file(concat(*whole, "/", std::string_view(lock_name)), "job");
+  const std::string lock_path = concat(*whole, "/", std::string_view(lock_name));
+  auto lock = in_use == IfInUse::wait ? store::wait_to_lock_file(lock_path)
+                                      : store::lock_file(lock_path, "job");
   if (!lock) return lock.error();
   for (const char* name : {"/images", "/log"}) {
     if (auto made = make_directory(*whole + name); !made) return made.error();

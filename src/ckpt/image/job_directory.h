@@ -39,9 +39,15 @@ struct JobFile {
 /// The directory of a job: docs/formats/checkpoint_image.md. Locked for this process alone.
 class JobDirectory final : public ImagePlaces {
  public:
-  /// Makes it if need be. Errc::refused if another process has it, Errc::config if it holds
-  /// anything else or lies in /dev/shm, which a job in a capsule cannot see; Errc::io.
-  static Result<std::unique_ptr<JobDirectory>> open(const std::string& path);
+  /// If another process has it.
+  enum class IfInUse {
+    refuse,  ///< Errc::refused.
+    wait,    ///< No matter how long.
+  };
+  /// Makes it if need be. Errc::config if it holds anything else or lies in /dev/shm, which a job
+  /// in a capsule cannot see; Errc::io.
+  static Result<std::unique_ptr<JobDirectory>> open(const std::string& path,
+                                                    IfInUse in_use = IfInUse::refuse);
   /// For those that look only: no lock, nothing is made. Errc::config if it is none.
   static Result<std::unique_ptr<JobDirectory>> look(const std::string& path);
 

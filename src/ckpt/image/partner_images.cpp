@@ -154,7 +154,8 @@ int bring(const PartnerPlace& place, const std::vector<std::string>& words) {
 
 int forget(const PartnerPlace& place) {
   if (mark_of(place.path()) != place.mark) return 0;
-  auto directory = JobDirectory::open(place.path());
+  // Whoever receives an image that nobody sends any more has yet to notice.
+  auto directory = JobDirectory::open(place.path(), JobDirectory::IfInUse::wait);
   if (!directory) return 1;
   // Manifests first: what is interrupted leaves nothing that looks whole.
   if (auto cleared = ImageStore(**directory).clear(); !cleared) return 1;

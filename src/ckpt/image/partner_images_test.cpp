@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <future>
 
 #include "base/testing.h"
 #include "ckpt/image/place_mark.h"
@@ -98,6 +100,20 @@ TEST_CASE("images with another mark are not of the job's past") {
   CHECK(kept.bring() == 0);
   kept.place.mark.clear();
   CHECK(kept.bring() == 0);
+}
+
+TEST_CASE("what is there goes once whoever receives an image has noticed that none comes") {
+  PartnersDisk kept;
+  kept.make(3);
+  auto receiver = JobDirectory::open(kept.place.path());
+  REQUIRE(receiver.ok());
+  std::vector<std::string> words = kept.place.words();
+  words.insert(words.begin(), "forget");
+  auto code = std::async(std::launch::async, [&] { return run_partner(words); });
+  CHECK(code.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout);
+  receiver->reset();
+  CHECK(code.get() == 0);
+  CHECK_FALSE(std::filesystem::exists(kept.place.path()));
 }
 
 }  // namespace piracema::ckpt

@@ -13,7 +13,7 @@ namespace piracema::ckpt {
 namespace {
 
 // A partner that is gone keeps nobody from ending.
-constexpr Time removal_takes = std::chrono::seconds(3);
+constexpr Time removal_takes = std::chrono::seconds(10);
 
 /// What there is without the partner: the newest image that is right, and whether the partner can
 /// have none that is newer.
@@ -97,7 +97,10 @@ void PartnerCopies::remove() {
   auto shell = RemoteShell::start(way_.command("forget"));
   if (!shell) return;
   shell->hang_up();
-  (void)shell->end(now() + removal_takes);
+  const std::string how = shell->end(now() + removal_takes);
+  if (how == "ended with status 0") return;
+  log(Level::warning, concat("images of this job are left with the partner ", host_,
+                             ": to remove them ", how.empty() ? "took longer than 10 s" : how));
 }
 
 PartnerWay way_to_partner(const Partner& partner, const JobFile& job, const JobDirectory& store,
