@@ -249,4 +249,5 @@ class Coordinated(Workload):
         return False
 
     def check(self):
+        self.soak.assertTrue(self.place("out").exists(), self.place("errors").read_text())
         self.soak.check_stream(self.place("out"), self.ITEMS)
