@@ -99,8 +99,10 @@ void PartnerCopies::remove() {
   shell->hang_up();
   const std::string how = shell->end(now() + removal_takes);
   if (how == "ended with status 0") return;
+  const std::string time = human_seconds(std::chrono::duration<double>(removal_takes).count());
   log(Level::warning, concat("images of this job are left with the partner ", host_,
-                             ": to remove them ", how.empty() ? "took longer than 10 s" : how));
+                             ": the command that removes them ",
+                             how.empty() ? concat("took longer than ", time) : how));
 }
 
 PartnerWay way_to_partner(const Partner& partner, const JobFile& job, const JobDirectory& store,
