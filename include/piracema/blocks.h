@@ -33,6 +33,9 @@
 ///     failure, and as many items as it had emitted are passed by.
 ///   - in a sink `prepare(s)`, `commit(s)`, `restored(s)`: see Operator;
 ///   - in a source `progress()`: how much of its input it has read, from 0 to 1;
+///   - `event_time()`: how far event time has come behind what it has emitted, and
+///     `on_event_time(EventTime come, Emit<Out>&…)`, in a sink `on_event_time(EventTime come)`: how
+///     far it has come before what it gets. Ready-made: event_time.h, window.h;
 ///   - in a node of a cycle `back(const Back&, Emit<Out>&…)`: takes what comes round.
 ///
 /// Blocks are put together like bricks (paper 004, section 2): a `pipeline` of blocks, a `farm` of
@@ -82,6 +85,7 @@ BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> 
   node.has_state = Saved<F> && !std::is_empty_v<F>;
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
+  node.gives_event_time = GivesEventTime<F>;
   node.fusible = true;
   node.outputs = static_cast<std::uint32_t>(chooses.size());
   MakeOperator make;

@@ -59,6 +59,9 @@ struct NodeShape {
   /// to other processes.
   std::string unsaved{};
   bool has_state = false;
+  /// Its code says how far event time has come; it cannot work where nobody before it does. Not
+  /// known to other processes.
+  bool gives_event_time = false, needs_event_time = false;
 };
 
 /// Items flow from one node to another.

@@ -16,6 +16,11 @@ namespace piracema {
 /// A time that means the same in every process and after a restart.
 using WallTime = std::chrono::system_clock::time_point;
 
+/// When something happened, as its item says: not when it is worked on.
+using EventTime = std::chrono::system_clock::time_point;
+/// Nobody has said anything of event time yet.
+constexpr EventTime no_event_time = EventTime::min();
+
 /// Where an operator runs.
 struct Context {
   std::string node;
@@ -86,6 +91,17 @@ class Operator {
   /// Called between two batches, at that time or later, and no more once every input has ended.
   /// `now` is what `Context::now` says.
   virtual void on_timer(WallTime now, Output&) { static_cast<void>(now); }
+
+  /// Event time has come to `come`: what this operator gets from now on is not earlier, but for
+  /// what was late when its time was read. Called between two batches when that has grown, some
+  /// hundred times a second at most; also before it has begun, and then `come` is `no_event_time`,
+  /// if `gives_event_time`, and then after each batch. What it emits comes from no batch. Returns
+  /// how far event time has come behind all that this operator has emitted, which must not go back.
+  virtual EventTime advance(EventTime come, Output&) { return come; }
+  /// What `advance` returns is its own, whatever comes.
+  virtual bool gives_event_time() const { return false; }
+  /// Items that were behind that when they came, since the job began: what is late is state.
+  virtual std::uint64_t items_late() const { return 0; }
 
   /// A node or sink: every input has ended.
   virtual void finish(Output&) {}

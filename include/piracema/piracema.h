@@ -4,6 +4,7 @@
 #include <piracema/blocks.h>
 #include <piracema/directory.h>
 #include <piracema/error.h>
+#include <piracema/event_time.h>
 #include <piracema/files.h>
 #include <piracema/groups.h>
 #include <piracema/list_state.h>
@@ -12,3 +13,4 @@
 #include <piracema/run.h>
 #include <piracema/sequence.h>
 #include <piracema/socket.h>
+#include <piracema/window.h>

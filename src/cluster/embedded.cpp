@@ -96,6 +96,7 @@ class Embedded {
       board_->publish(recorder_->end(since_start(), finish_->code, finish_->why, tally_.report),
                       now());
     }
+    say_what_was_late();
     leave();
     return *finish_;
   }
@@ -224,6 +225,14 @@ class Embedded {
     } else if (const auto* busy = std::get_if<ReplicaBusy>(&tell.note)) {
       log(Level::warning, text_of(*busy));
     }
+  }
+
+  void say_what_was_late() {
+    if (!coordinator_->job()) return;
+    Tally last;
+    last.plan(*coordinator_->job());
+    last.heard(0, worker_->heartbeat(), emitted_at_restore(*coordinator_));
+    for (const std::string& text : late_items(last.report)) log(Level::info, text);
   }
 
   void beat() {

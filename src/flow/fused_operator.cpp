@@ -59,6 +59,22 @@ void FusedOperator::on_timer(WallTime now, Output& output) {
   }
 }
 
+EventTime FusedOperator::advance(EventTime come, Output& output) {
+  for (const auto& part : parts_) come = part->advance(come, output);
+  return come;
+}
+
+bool FusedOperator::gives_event_time() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->gives_event_time(); });
+}
+
+std::uint64_t FusedOperator::items_late() const {
+  std::uint64_t all = 0;
+  for (const auto& part : parts_) all += part->items_late();
+  return all;
+}
+
 void FusedOperator::save(Buffer& out) {
   wire::Writer writer(out);
   for (const auto& part : parts_) {

@@ -30,6 +30,9 @@ class FusedOperator final : public Operator {
   bool has_timer() const override;
   std::optional<WallTime> next_timer() const override;
   void on_timer(WallTime now, Output& output) override;
+  EventTime advance(EventTime come, Output& output) override;
+  bool gives_event_time() const override;
+  std::uint64_t items_late() const override;
   void save(Buffer& out) override;
   void load(Bytes in) override;
   KeyedStates* keyed_states(StatePlace* place) override {

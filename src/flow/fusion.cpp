@@ -99,6 +99,7 @@ NodeShape fused_node(const GraphShape& shape, const std::vector<std::uint32_t>& 
     node.name += "+" + more.name;
     node.saves_state = node.saves_state && more.saves_state;
     node.has_state = node.has_state || more.has_state;
+    node.gives_event_time = node.gives_event_time || more.gives_event_time;
     // One who said nothing may cost anything.
     node.cost_ns = node.cost_ns == 0 || more.cost_ns == 0 ? 0 : node.cost_ns + more.cost_ns;
     // Its items come from one replica of the node before, as they come to that one.

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "flow/cycles.h"
+#include "flow/event_times.h"
 #include "flow/stretch.h"
 
 namespace piracema::engine {
@@ -284,7 +285,9 @@ Result<Done> validate(const GraphShape& shape) {
     if (auto checked = check_ends(shape, node); !checked) return checked;
   }
   if (auto checked = check_cycles(shape); !checked) return checked;
-  return check_orders(shape);
+  if (auto checked = check_orders(shape); !checked) return checked;
+  if (auto why = flow::without_event_time(shape)) return wrong(*std::move(why));
+  return Done{};
 }
 
 }  // namespace piracema::engine

@@ -10,7 +10,7 @@ import threading
 import urllib.request
 
 PIRACEMA = os.environ["PIRACEMA_COMMAND"]
-TALLY = os.environ["TALLY_APP"]
+TALLY = os.environ.get("TALLY_APP", "")
 SECONDS_MAX = 120
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PIRACEMA_")}
 
@@ -26,11 +26,12 @@ def expected(items):
 
 
 class Job:
-    """`piracema run` of the program that tallies keys, slowly."""
+    """`piracema run` of the program that tallies keys, slowly, or of another one with the same words."""
 
     def __init__(self, test, items, *options, workers=2, snapshots=True, pause_us=200, folder=None,
-                 seconds=SECONDS_MAX, every="100ms", program=()):
+                 seconds=SECONDS_MAX, every="100ms", program=(), app=TALLY):
         self.test = test
+        self.app = app
         if folder is None:
             scratch = tempfile.TemporaryDirectory(prefix="piracema-scale-")
             test.addCleanup(scratch.cleanup)
@@ -42,7 +43,7 @@ class Job:
         test.addCleanup(self.errors.close)
         store = ["--snapshots", "s", "--every", every] if snapshots else []
         self.process = subprocess.Popen(
-            [PIRACEMA, "run", "--json", "-n", str(workers), "--http", *store, *options, TALLY, "out",
+            [PIRACEMA, "run", "--json", "-n", str(workers), "--http", *store, *options, app, "out",
              "replicas=2", f"items={items}", f"pause_us={pause_us}", *program],
             cwd=self.folder, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=self.errors, text=True)
@@ -100,7 +101,7 @@ class Job:
             try:
                 if not entry.name.isdigit() or os.readlink(entry / "cwd") != str(self.folder):
                     continue
-                if (entry / "cmdline").read_bytes().split(b"\0")[0] == TALLY.encode():
+                if (entry / "cmdline").read_bytes().split(b"\0")[0] == self.app.encode():
                     found.append(int(entry.name))
             except OSError:
                 pass  # It is somebody else's, or has ended.

@@ -110,10 +110,15 @@ Json fields(const ReplicaBusy& note) {
 }
 
 Json json_of(const NodeReport& node) {
-  return {{"name", node.name},          {"replicas", node.replicas},
-          {"items_in", node.items_in},  {"items_out", node.items_out},
-          {"bytes_in", node.bytes_in},  {"bytes_out", node.bytes_out},
-          {"busy", seconds(node.busy)}, {"blocked", seconds(node.blocked)}};
+  return {{"name", node.name},
+          {"replicas", node.replicas},
+          {"items_in", node.items_in},
+          {"items_out", node.items_out},
+          {"bytes_in", node.bytes_in},
+          {"bytes_out", node.bytes_out},
+          {"busy", seconds(node.busy)},
+          {"blocked", seconds(node.blocked)},
+          {"items_late", node.items_late}};
 }
 Json json_of(const RecoveryReport& recovery) {
   return {{"epoch", recovery.epoch},

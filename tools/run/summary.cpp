@@ -68,6 +68,7 @@ void print_summary(const JobReport& report) {
                human_seconds(taken > 0 ? seconds(snapshots.took) / taken : 0), " each, ",
                snapshots.failed, " failed"));
   }
+  for (const std::string& text : late_items(report)) log(Level::info, text);
   for (const RecoveryReport& recovery : report.recoveries) {
     log(Level::info, recovery_text(recovery, &recovery == &report.recoveries.back()));
   }

@@ -76,6 +76,13 @@ class BlockOperator : public Operator {
     }
   }
 
+  EventTime advance(EventTime come, Output&) override { return own_event_time(come); }
+  bool gives_event_time() const override { return GivesEventTime<F>; }
+  std::uint64_t items_late() const override {
+    if constexpr (requires { code_.items_late(); }) return code_.items_late();
+    return 0;
+  }
+
   std::string layout() override {
     StateLayout layout;
     if constexpr (Positioned<F>) {
@@ -87,6 +94,14 @@ class BlockOperator : public Operator {
   }
 
  protected:
+  EventTime own_event_time(EventTime come) const {
+    if constexpr (GivesEventTime<F>) {
+      return code_.event_time();
+    } else {
+      return come;
+    }
+  }
+
   F code_;
 };
 

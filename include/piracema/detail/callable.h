@@ -341,6 +341,12 @@ struct JoinTypes {
 template <class F>
 using JoinInput = Outs<typename JoinTypes<F>::Left, typename JoinTypes<F>::Right>;
 
+/// Code that says how far event time has come behind what it has emitted.
+template <class F>
+concept GivesEventTime = requires(const F& code) {
+  { code.event_time() } -> std::convertible_to<EventTime>;
+};
+
 template <class F>
 concept Positioned = requires(F f) {
   f.seek(f.position());

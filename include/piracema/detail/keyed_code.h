@@ -122,6 +122,28 @@ class StatesOf {
     }
   }
 
+  /// Event time has come to `come`. Of code that closes states by it (a window), `begin_closing`
+  /// says whether there is anything to do, `is_due` of which keys, and `close` whether one of these
+  /// has no state any more. In an order that depends on the keys alone.
+  template <class... E>
+  void advance(F& code, EventTime come, E&... emit) {
+    if constexpr (requires { code.begin_closing(come); }) {
+      if (!code.begin_closing(come)) return;
+      on_table([&](auto& table) {
+        std::vector<std::pair<std::uint64_t, Key>> due;
+        table.look_at_all([&](const Key& key, const State& state, std::uint64_t mixed) {
+          if (code.is_due(state)) due.emplace_back(mixed, key);
+        });
+        std::sort(due.begin(), due.end(), [](const auto& a, const auto& b) {
+          return a.first != b.first ? a.first < b.first : comes_before(a.second, b.second);
+        });
+        for (const auto& [mixed, key] : due) {
+          if (code.close(key, table.edit(key, mixed), emit...)) table.erase(key, mixed);
+        }
+      });
+    }
+  }
+
   std::string layout(const std::string& own) const { return layout_with<State>(own); }
   static constexpr std::uint32_t former_states = FormerState<State>::count;
   /// The same of the types that the state had in versions before, the newest first.

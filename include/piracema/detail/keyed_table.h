@@ -120,6 +120,14 @@ class KeyedTable : public KeyedStates {
     }
   }
 
+  /// Calls `use(key, value, mixed)` for every key, in no order.
+  template <class Use>
+  void look_at_all(const Use& use) const {
+    for (const Directory& group : table_) {
+      group.for_each([&](const Segment& segment) { segment.look_at(use); });
+    }
+  }
+
   /// Looks at some keys, others each time until it has seen all and begins again: those whose value
   /// is `over` are erased.
   template <class Over>

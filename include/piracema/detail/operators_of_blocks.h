@@ -44,6 +44,16 @@ concept TakesTimer = requires(F& code, WallTime now, E&... emit) {
   code.on_timer(now, emit...);
 };
 
+template <class F, class... E>
+concept TakesEventTime = requires(F& code, EventTime come, E&... emit) {
+  code.on_event_time(come, emit...);
+};
+
+template <class F>
+concept NamesEventTime = requires {
+  &F::on_event_time;
+};
+
 /// Code that emits: a tuple `Emits` has an Emit or EmitTo for each output.
 template <class F, class Emits>
 class EmittingOperator : public BlockOperator<F> {
@@ -72,6 +82,13 @@ class EmittingOperator : public BlockOperator<F> {
     Emits emits = emits_of(output);
     timer_with(now, emits, all);
   }
+  EventTime advance(EventTime come, Output& output) override {
+    if (come != no_event_time) {
+      Emits emits = emits_of(output);
+      event_time_with(come, emits, all);
+    }
+    return this->own_event_time(come);
+  }
 
  protected:
   Emits emits_of(Output& output) const {
@@ -96,6 +113,17 @@ class EmittingOperator : public BlockOperator<F> {
       if constexpr (TakesTimer<F, std::tuple_element_t<I, Emits>...>) {
         code_.on_timer(now, std::get<I>(emits)...);
       }
+    }
+  }
+  template <std::size_t... I>
+  void event_time_with(EventTime come, Emits& emits, std::index_sequence<I...>) {
+    if constexpr (NamesEventTime<F>) {
+      static_assert(TakesEventTime<F, std::tuple_element_t<I, Emits>...>,
+                    "on_event_time takes an EventTime, and the Emit<Out>& that the code is called "
+                    "with");
+    }
+    if constexpr (TakesEventTime<F, std::tuple_element_t<I, Emits>...>) {
+      code_.on_event_time(come, std::get<I>(emits)...);
     }
   }
   template <std::size_t I>
@@ -166,6 +194,15 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
       std::apply([&](auto&... emit) { keys_.finish(code_, emit...); }, emits);
     }
     Emitting::finish(output);
+  }
+  EventTime advance(EventTime come, Output& output) override {
+    if constexpr (Keys::keyed) {
+      Emits emits = emits_of(output);
+      if (come != no_event_time) {
+        std::apply([&](auto&... emit) { keys_.advance(code_, come, emit...); }, emits);
+      }
+    }
+    return Emitting::advance(come, output);
   }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
@@ -328,6 +365,12 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
       static_assert(TakesTimer<F>, "a sink with next_timer() has on_timer(WallTime) as well");
       if constexpr (TakesTimer<F>) code_.on_timer(now);
     }
+  }
+  EventTime advance(EventTime come, Output&) override {
+    if constexpr (TakesEventTime<F>) {
+      if (come != no_event_time) code_.on_event_time(come);
+    }
+    return come;
   }
   void prepare(std::uint64_t snapshot) override {
     if constexpr (requires { code_.prepare(snapshot); }) code_.prepare(snapshot);

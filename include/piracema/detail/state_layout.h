@@ -236,6 +236,8 @@ class StateLayout : public cereal::InputArchive<StateLayout, cereal::AllowEmptyC
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
                          std::is_same_v<T, std::string>) {
       type<T>();
+    } else if constexpr (requires(StateLayout & layout) { T::describe(layout); }) {
+      T::describe(*this);
     } else if constexpr (RawCopied<T> || requires { Codec<T>::as_in_memory; }) {
       raw(sizeof(T));
     } else if constexpr (requires { Codec<T>::by_cereal; }) {

@@ -77,6 +77,17 @@ class StoredTable : public StateTypes {
     });
   }
 
+  /// Calls `use(key, value, mixed)` for every key, in the order of their hashes.
+  template <class Use>
+  void look_at_all(const Use& use) {
+    forget();
+    states_->for_each(0, {}, [&](std::uint64_t mixed, Bytes key, Bytes state) {
+      const V value = KeyedReader(state).get<V>();
+      use(KeyedReader(key).get<Key>(), value, mixed);
+      return true;
+    });
+  }
+
   /// Looks at some keys, others each time until it has seen all and begins again: those whose value
   /// is `over` are erased.
   template <class Over>

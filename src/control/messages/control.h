@@ -146,9 +146,14 @@ struct Progress {
   /// What it is at then, if that is an item.
   static constexpr std::uint64_t no_item = ~std::uint64_t{0};
   std::uint64_t item = no_item;
+  /// How far event time has come behind what it has sent, since 1970.
+  static constexpr Time no_event_time = Time::min();
+  Time event_time = no_event_time;
+  /// Items that were behind event time when they came, since the job began.
+  std::uint64_t items_late = 0;
   auto fields() {
     return std::tie(replica, items_in, items_out, bytes_in, bytes_out, busy_ns, blocked_ns, queued,
-                    read_ppm, calls, item);
+                    read_ppm, calls, item, event_time, items_late);
   }
 };
 

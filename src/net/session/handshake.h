@@ -25,8 +25,8 @@ enum class Purpose : std::uint8_t {
   frames = 1,   ///< Between two processes of a job.
   control = 2,  ///< Between a process of a job, or an agent, and the coordinator.
 };
-constexpr std::uint32_t transport_version = 7;
-constexpr std::uint32_t control_version = 15;
+constexpr std::uint32_t transport_version = 8;
+constexpr std::uint32_t control_version = 16;
 std::uint32_t version_of(Purpose purpose);
 
 using Nonce = std::array<std::byte, 32>;

@@ -59,6 +59,17 @@ void write_work(MetricsWriter& out, const std::string& prefix,
   out.gauge(prefix + "state_bytes", "Size of the state as it was saved last.");
   of_each(all,
           [&](const Labels& labels, const WorkStatus& work) { out.put(labels, work.state_bytes); });
+  const bool has_event_time = std::any_of(
+      all.begin(), all.end(), [](const auto& one) { return one.second->event_time.has_value(); });
+  if (!has_event_time) return;
+  out.gauge(prefix + "event_time_timestamp_seconds",
+            "How far event time has come behind what was sent, since 1970.");
+  of_each(all, [&](const Labels& labels, const WorkStatus& work) {
+    if (work.event_time) out.put(labels, to_seconds(*work.event_time));
+  });
+  out.counter(prefix + "late_items", "Items that were behind event time when they came.");
+  of_each(all,
+          [&](const Labels& labels, const WorkStatus& work) { out.put(labels, work.items_late); });
 }
 
 void write_job(MetricsWriter& out, const JobStatus& status) {

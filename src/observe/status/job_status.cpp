@@ -38,6 +38,10 @@ WorkStatus& WorkStatus::operator+=(const WorkStatus& other) {
   spent += other.spent;
   queued += other.queued;
   state_bytes += other.state_bytes;
+  if (other.event_time) {
+    event_time = std::min(event_time.value_or(*other.event_time), *other.event_time);
+  }
+  items_late += other.items_late;
   items_in_rate += other.items_in_rate;
   items_out_rate += other.items_out_rate;
   bytes_in_rate += other.bytes_in_rate;

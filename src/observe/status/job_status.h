@@ -32,6 +32,11 @@ struct WorkStatus {
   std::uint64_t queued = 0;
   /// Of its part of the newest snapshot for which it has saved one.
   std::uint64_t state_bytes = 0;
+  /// How far event time has come behind what was sent, since 1970: at the replica that is furthest
+  /// behind of those where it is known.
+  std::optional<Time> event_time;
+  /// Items that were behind event time when they came, since the job began.
+  std::uint64_t items_late = 0;
   /// Over the last seconds.
   double items_in_rate = 0, items_out_rate = 0, bytes_in_rate = 0, bytes_out_rate = 0;
   TimeSpent lately;

@@ -102,7 +102,9 @@ WorkStatus Recorder::work_of(Watched& replica, const runtime::Progress& total, T
                   .bytes_out = total.bytes_out,
                   .spent = replica.spent,
                   .queued = total.queued,
-                  .state_bytes = replica.state_bytes};
+                  .state_bytes = replica.state_bytes,
+                  .items_late = total.items_late};
+  if (total.event_time != runtime::Progress::no_event_time) work.event_time = total.event_time;
   auto& recent = replica.recent;
   if (!recent.empty()) {
     const Moment& then = recent.front();

@@ -47,6 +47,8 @@ struct NodeReport {
   std::uint64_t items_in = 0, items_out = 0, bytes_in = 0, bytes_out = 0;
   /// In the user's code, and waiting for room at receivers.
   Time busy{}, blocked{};
+  /// Items that were behind event time when they came.
+  std::uint64_t items_late = 0;
 };
 
 struct SnapshotsReport {
@@ -90,5 +92,8 @@ struct JobReport {
   std::vector<ScaleReport> scales;
   std::vector<std::pair<Time, Note>> notes;
 };
+
+/// A sentence for each node that has had items that were late for event time.
+std::vector<std::string> late_items(const JobReport& report);
 
 }  // namespace piracema::cluster

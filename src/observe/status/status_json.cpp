@@ -41,7 +41,10 @@ Json fields(const WorkStatus& work) {
           {"busy_share", json_share(busy_share(work))},
           {"blocked_share", json_share(blocked_share(work))},
           {"queued", work.queued},
-          {"state_bytes", work.state_bytes}};
+          {"state_bytes", work.state_bytes},
+          {"event_time_unix",
+           work.event_time ? Json(json_unix(to_seconds(*work.event_time))) : Json(nullptr)},
+          {"items_late", work.items_late}};
 }
 
 std::string name_of(const JobStatus& status, const ReplicaStatus& replica) {

@@ -109,7 +109,9 @@ void Tally::sum_up(std::uint64_t at_restore) {
     const Counts& counts = replicas_[replica];
     runtime::Progress all = counts.before;
     add(all, counts.latest);
-    count(report.nodes[job_->plan.replicas[replica].node], all);
+    NodeReport& node = report.nodes[job_->plan.replicas[replica].node];
+    count(node, all);
+    node.items_late += counts.latest.items_late;  // Of all epochs: it is state.
     if (!is_source(job_->role(replica))) continue;
     sources += 1;
     if (counts.epoch == newest_) items += counts.latest.items_out;

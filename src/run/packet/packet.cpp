@@ -37,6 +37,11 @@ struct ProbeHead : Probe {
   auto fields() { return std::tie(round, quiet); }
 };
 
+struct WatermarkHead {
+  Time since_1970{};
+  auto fields() { return std::tie(since_1970); }
+};
+
 Buffer head_of(Batch& batch) {
   return wire::encode(BatchHead{batch.count, batch.item_bytes, batch.order.origin, batch.first_id,
                                 batch.order.sequence, batch.order.share, std::move(batch.ids),
@@ -47,6 +52,10 @@ Buffer head_of(const EndOfStream&) { return {}; }
 Buffer head_of(const Credit& credit) { return wire::encode(CreditHead{credit}); }
 Buffer head_of(const Release& release) { return wire::encode(ReleaseHead{release}); }
 Buffer head_of(const Probe& probe) { return wire::encode(ProbeHead{probe}); }
+
+Buffer head_of(const Watermark& mark) {
+  return wire::encode(WatermarkHead{mark.come.time_since_epoch()});
+}
 
 Result<Packet> to_batch(wire::Frame frame) {
   auto head = wire::decode<BatchHead>(frame.head);
@@ -75,6 +84,12 @@ Result<Packet> to_small(const wire::Frame& frame) {
   auto head = wire::decode<Head>(frame.head);
   if (!head) return head.error();
   return Packet(P{*head});
+}
+
+Result<Packet> to_watermark(const wire::Frame& frame) {
+  auto head = wire::decode<WatermarkHead>(frame.head);
+  if (!head) return head.error();
+  return Packet(Watermark{EventTime(head->since_1970)});
 }
 
 }  // namespace
@@ -118,6 +133,8 @@ Result<Packet> to_packet(wire::Frame frame) {
       return to_small<ReleaseHead, Release>(frame);
     case 5:
       return to_small<ProbeHead, Probe>(frame);
+    case 6:
+      return to_watermark(frame);
     default:
       return Error{Errc::corrupt, concat("packet: kind ", frame.kind, " is unknown")};
   }

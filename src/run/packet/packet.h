@@ -2,6 +2,7 @@
 
 #include <piracema/batch.h>
 #include <piracema/error.h>
+#include <piracema/operator.h>
 
 #include <cstdint>
 #include <variant>
@@ -51,8 +52,14 @@ struct Probe {
   std::uint32_t quiet = 0;
 };
 
+/// Nothing that follows on this channel happened before `come`, but for what was late already when
+/// its time was read.
+struct Watermark {
+  EventTime come{};
+};
+
 /// What goes from one replica to another.
-using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release, Probe>;
+using Packet = std::variant<Batch, Barrier, EndOfStream, Credit, Release, Probe, Watermark>;
 
 /// A packet that goes to all `count` replicas of a node, as the one with this index gets it: all of
 /// them together have the share of a batch.

@@ -5,13 +5,15 @@
 namespace piracema::runtime {
 
 void Counters::clear() {
-  for (auto* counter : {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns, &blocked_ns}) {
+  for (auto* counter :
+       {&items_in, &items_out, &bytes_in, &bytes_out, &busy_ns, &blocked_ns, &items_late}) {
     counter->store(0);
   }
   blocked_since.store(0);
   queued.store(0);
   read_ppm.store(0);
   calls.store(0);
+  event_time_has_come(no_event_time);
 }
 
 void Counters::wait_for_room(bool waits, Time now) {

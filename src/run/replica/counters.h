@@ -1,5 +1,7 @@
 #pragma once
 
+#include <piracema/operator.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -18,7 +20,14 @@ struct Counters {
   std::atomic<std::uint32_t> read_ppm{0};
   /// As in Progress; the replica's thread alone writes.
   std::atomic<std::uint32_t> calls{0};
+  /// In nanoseconds since 1970, behind what has been sent; `no_event_time` until that is known.
+  std::atomic<std::int64_t> event_time{no_event_time.time_since_epoch().count()};
+  /// Since the job began.
+  std::atomic<std::uint64_t> items_late{0};
   void clear();
+  void event_time_has_come(EventTime come) {
+    event_time.store(come.time_since_epoch().count(), std::memory_order_relaxed);
+  }
   /// So much by now, in all.
   void sent(std::uint64_t items, std::uint64_t bytes) {
     items_out.store(items, std::memory_order_relaxed);

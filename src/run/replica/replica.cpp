@@ -47,6 +47,7 @@ Replica::Replica(ReplicaId self, const flow::ReplicaPlan& plan, const Graph& gra
       snapshots_({plan_, graph, port, counters, guard_, inbox_, outbox_, reorder_, parts_}),
       cycle_(plan_, outbox_),
       timer_(port, counters, guard_, outbox_),
+      clock_(plan_, port, counters, guard_, outbox_),
       open_inputs_(plan.inputs.size()) {
   counters_.clear();
 }
@@ -79,6 +80,7 @@ void Replica::begin() {
     }
     init_.state.reset();
     timer_.begin(*operator_);
+    clock_.begin(*operator_);
     if (timer_.has_timer() && plan_.heads != 0) {
       throw std::logic_error("on_timer in a cycle: what it sends could come after the end of that");
     }
@@ -163,7 +165,7 @@ Replica::Next Replica::work() {
   const bool no_room = !ended_ && outbox_.must_wait();
   if (no_room != counters_.waits_for_room()) counters_.wait_for_room(no_room, port_.now());
   if (ended_ || no_room || snapshots_.is_held()) return Next::wait;
-  if (timer_.call()) return Next::again;
+  if (timer_.call() || clock_.call()) return Next::again;
   if (is_source(node_.role)) return produce();
   if (inbox_.empty()) {
     outbox_.flush_if_asked();
@@ -184,7 +186,10 @@ Replica::Next Replica::work() {
 std::optional<Time> Replica::longest_wait() const {
   if (guard_.has_failed()) return std::nullopt;
   std::optional<Time> longest;
-  if (!ended_ && !snapshots_.is_held()) longest = timer_.left();
+  if (!ended_ && !snapshots_.is_held()) {
+    longest = timer_.left();
+    if (const auto left = clock_.left()) longest = std::min(*left, longest.value_or(*left));
+  }
   if (const auto deadline = snapshots_.next_overtaking()) {
     const Time left = std::max(*deadline - port_.now(), Time{});
     longest = std::min(left, longest.value_or(left));
@@ -201,6 +206,8 @@ void Replica::handle(Inbox::Incoming incoming) {
     on_end(incoming.input);
   } else if (const auto* probe = std::get_if<Probe>(&incoming.packet)) {
     cycle_.on_probe(incoming.input, *probe);
+  } else if (const auto* mark = std::get_if<Watermark>(&incoming.packet)) {
+    clock_.on_watermark(incoming.input, mark->come);
   }
 }
 
@@ -209,6 +216,7 @@ void Replica::on_end(std::size_t input) {
   snapshots_.on_end(input, stage());
   if (guard_.has_failed()) return;
   if (open_inputs_ == 0) return finish();
+  clock_.on_end(input);
   cycle_.on_end(input);
 }
 
@@ -217,6 +225,7 @@ void Replica::finish() {
   outbox_.begin_finish();
   if (!guard_.call("finish", [&] { operator_->finish(outbox_); })) return;
   guard_.no_item();
+  clock_.finish();
   outbox_.end();
   count_out();
   ended_ = true;
@@ -246,6 +255,7 @@ Replica::Next Replica::produce() {
     finish();
     return Next::again;
   }
+  clock_.worked();
   source_.made(begun, took);
   if (produced == Produced::nothing_yet) source_.found_nothing();
   flush_produced();
@@ -307,6 +317,7 @@ std::uint64_t Replica::process(Batch& batch) {
   }
   const std::uint64_t took = time_since(start);
   outbox_.flush_if_asked(start);
+  clock_.worked();
   credits_.worked(batch.count, took);
   counters_.busy_ns.fetch_add(took, std::memory_order_relaxed);
   count_out();

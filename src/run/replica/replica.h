@@ -15,6 +15,7 @@
 #include "run/packet/inbox.h"
 #include "run/packet/port.h"
 #include "run/replica/counters.h"
+#include "run/replica/event_clock.h"
 #include "run/replica/operator_guard.h"
 #include "run/replica/operator_timer.h"
 #include "run/replica/part_saver.h"
@@ -110,6 +111,7 @@ class Replica {
   ReplicaSnapshots snapshots_;
   ReplicaCycle cycle_;
   OperatorTimer timer_;
+  EventClock clock_;
   SourcePace source_;
 
   std::size_t open_inputs_;

@@ -167,11 +167,17 @@ void Outbox::flush_to_idle() {
   pump();
 }
 
-// ---- barriers, probes and ends --------------------------------------------------------------
+// ---- barriers, watermarks and ends --------------------------------------------------------------
 
 void Outbox::barrier(SnapshotId snapshot, SnapshotId complete, Time deadline) {
   flush();
   for (OutputQueue& queue : queues_) queue.add(Barrier{snapshot, complete}, deadline);
+  pump();
+}
+
+void Outbox::watermark(const Watermark& mark) {
+  flush();
+  for (OutputQueue& queue : queues_) queue.add(mark);
   pump();
 }
 

@@ -51,6 +51,8 @@ class Outbox final : public Lanes {
   void flush_to_idle();
   /// It waits behind what was emitted, until `deadline` if the owner sees to that (`overtake`).
   void barrier(SnapshotId snapshot, SnapshotId complete = 0, Time deadline = Barrier::forever);
+  /// It waits behind what was emitted.
+  void watermark(const Watermark& mark);
   /// Nothing follows on any output, or on those that lead into the cycle of the replica.
   void end();
   void end_cycle();

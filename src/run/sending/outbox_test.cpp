@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
 
+#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -67,6 +68,19 @@ TEST_CASE("more waits than may wait until somebody asks") {
   f.outbox.pump();
   CHECK_FALSE(f.outbox.must_wait());
   CHECK(f.port.values() == std::vector<std::int64_t>{1});
+}
+
+TEST_CASE("a watermark comes behind items that were still collecting") {
+  SourceOutbox f;
+  f.outbox.on_credit(1, {.batches = 4, .ns_per_item = 100});
+  f.outbox.on_credit(2, {.batches = 4, .ns_per_item = 100});
+  f.outbox.emit(std::int64_t{1});
+  f.outbox.emit(std::int64_t{2});
+  CHECK(f.port.sent.empty());
+  f.outbox.watermark({EventTime(std::chrono::hours(1))});
+  REQUIRE(f.port.sent.size() == 3);
+  CHECK(f.port.values() == std::vector<std::int64_t>{1, 2});
+  CHECK(std::holds_alternative<Batch>(f.port.sent[0].second));
 }
 
 TEST_CASE("an operator whose output is full waits, until its barrier is overdue") {

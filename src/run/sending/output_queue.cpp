@@ -41,6 +41,14 @@ void OutputQueue::add(const Barrier& barrier, Time deadline) {
   waiting_.insert(at, {receivers_.size(), barrier, deadline});
 }
 
+void OutputQueue::add(const Watermark& mark) {
+  if (ended_ || plan_.in_cycle) return;
+  const bool is_last =
+      !waiting_.empty() && std::holds_alternative<Watermark>(waiting_.back().packet);
+  if (is_last) waiting_.pop_back();
+  waiting_.push_back({receivers_.size(), mark});
+}
+
 void OutputQueue::end() {
   if (!std::exchange(ended_, true)) waiting_.push_back({receivers_.size(), EndOfStream{}});
 }

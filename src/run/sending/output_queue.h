@@ -19,8 +19,8 @@
 namespace piracema::runtime {
 
 /// What one output of a replica has to send, in the order in which it leaves: batches wait for the
-/// credits of who gets them; barriers, probes and the end of the stream go to all receivers as soon
-/// as what is before them has left.
+/// credits of who gets them; barriers, watermarks, probes and the end of the stream go to all
+/// receivers as soon as what is before them has left.
 class OutputQueue {
  public:
   /// `plan` and `port` outlive it.
@@ -35,6 +35,8 @@ class OutputQueue {
   void add(std::size_t receiver, Batch&& batch);
   /// Goes ahead of an end that has not left, and is dropped behind one that has.
   void add(const Barrier& barrier, Time deadline);
+  /// In place of the last one, if that waits with nothing behind it. None leaves into a cycle.
+  void add(const Watermark& mark);
   void add(const Probe& probe) { waiting_.push_back({receivers_.size(), probe}); }
   /// Nothing follows. May be said twice.
   void end();
@@ -101,7 +103,8 @@ void OutputQueue::overtake(SnapshotId snapshot, const Passed& passed) {
       waiting_.begin(), last.base(),
       [&](const Waiting& waiting) { return std::holds_alternative<Barrier>(waiting.packet); });
   for (auto waiting = behind; waiting != last.base(); ++waiting) {
-    passed(waiting->receiver, std::get<Batch>(waiting->packet));
+    const auto* batch = std::get_if<Batch>(&waiting->packet);
+    if (batch != nullptr) passed(waiting->receiver, *batch);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,46 @@ TEST_CASE("a barrier goes ahead of an end that waits, and is dropped behind one 
   CHECK(std::holds_alternative<Barrier>(f.port.sent[1].second));
   CHECK(std::holds_alternative<EndOfStream>(f.port.sent[4].second));
   f.queue.add(Barrier{.snapshot = 4}, Barrier::forever);
+  CHECK(f.queue.is_empty());
+}
+
+TEST_CASE("a watermark waits for the batches before it, and for no credit of its own") {
+  TwoReceivers f;
+  const EventTime noon{std::chrono::hours(12)};
+  f.queue.add(f.any, single_item(1));
+  f.queue.add(Watermark{noon - std::chrono::hours(1)});
+  f.queue.add(Watermark{noon});
+  f.queue.pump();
+  CHECK(f.port.sent.empty());
+  f.ask(0, 1);
+  REQUIRE(f.port.sent.size() == 3);
+  const auto marks = f.port.sent_of<Watermark>();
+  REQUIRE(marks.size() == 2);  // The last one, to both.
+  CHECK((marks[0].second.come == noon && marks[1].second.come == noon));
+}
+
+TEST_CASE("a barrier that overtakes passes watermarks, of which nothing is saved") {
+  TwoReceivers f;
+  f.queue.add(f.any, single_item(1));
+  f.queue.add(Watermark{EventTime(std::chrono::hours(1))});
+  f.queue.add(f.any, single_item(2));
+  f.queue.add(Barrier{.snapshot = 3}, Barrier::forever);
+  std::size_t passed = 0;
+  f.queue.overtake(3, [&](std::size_t, const Batch&) { passed += 1; });
+  CHECK(passed == 2);
+  f.queue.pump();
+  CHECK(f.port.sent_of<Barrier>().size() == 2);
+  CHECK(f.port.sent_of<Watermark>().empty());
+}
+
+TEST_CASE("no watermark goes into a cycle, or behind the end") {
+  TwoReceivers round(Delivery::on_demand, true);
+  round.queue.add(Watermark{EventTime(std::chrono::hours(1))});
+  CHECK(round.queue.is_empty());
+  TwoReceivers f;
+  f.queue.end();
+  f.queue.pump();
+  f.queue.add(Watermark{EventTime(std::chrono::hours(1))});
   CHECK(f.queue.is_empty());
 }
 

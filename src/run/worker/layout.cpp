@@ -72,7 +72,9 @@ Result<Done> Layout::check(Slot from, const wire::Frame& frame, const Packet& pa
   const bool fits = std::holds_alternative<Credit>(packet)    ? to.sends_to(frame.from)
                     : std::holds_alternative<Release>(packet) ? to.starts_order
                     : std::holds_alternative<Probe>(packet)   ? input && to.inputs[*input].in_cycle
-                                                              : input.has_value();
+                    : std::holds_alternative<Watermark>(packet)
+                        ? input && !to.inputs[*input].in_cycle
+                        : input.has_value();
   if (!fits) return refuse("there is no such channel");
   return Done{};
 }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <piracema/blocks.h>
+#include <piracema/detail/event_time_code.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+/// Event time: when something happened, as opposed to when it is worked on.
+namespace piracema {
+
+/// Late items are left out, and counted.
+struct DropLate {};
+inline constexpr DropLate drop_late;
+
+/// A node that reads when each item happened, by `time_of(item)`, and tells all that follow how far
+/// that has come: as far as the latest item it has seen, less `wait`, by which items may be out of
+/// order. What comes later than that is late, and leaves by the second output; the others leave by
+/// the first, as they came.
+///
+///     pipeline(combine(source("readings", Readings{}), event_time("times", time_of, 5s,
+///     drop_late)),
+///              window("by minute", 2, sensor_of, time_of, tumbling(1min), Mean{}), …)
+///
+/// What is late depends on the items alone, in the order in which they come to the node: put it
+/// right behind a source, each replica of which then has event time of its own. So the same items
+/// are late in every run, whatever is lost on the way. Windows and other nodes that need event time
+/// may come any number of nodes later, but not behind a cycle; event time is as far there as it is
+/// behind the replica that is furthest behind. A source that has not ended and gives nothing stops
+/// it.
+template <class TimeOf>
+auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait) {
+  using In = detail::TimedItem<TimeOf>;
+  return node(std::move(name), detail::PartsLate<In, TimeOf>(std::move(time_of), wait));
+}
+
+/// The same with one output.
+template <class TimeOf>
+auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait, DropLate) {
+  using In = detail::TimedItem<TimeOf>;
+  return node(std::move(name), detail::DropsLate<In, TimeOf>(std::move(time_of), wait));
+}
+
+}  // namespace piracema

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <piracema/operator.h>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+
+#include "base/clock.h"
+#include "flow/plan.h"
+#include "run/barrier/watermarks.h"
+#include "run/packet/port.h"
+#include "run/replica/counters.h"
+#include "run/replica/operator_guard.h"
+#include "run/sending/outbox.h"
+
+namespace piracema::runtime {
+
+/// Event time at a replica: tells its operator how far that has come, between two batches, and says
+/// to all receivers how far it has come behind what they got (a watermark).
+///
+/// None of it is saved: a watermark that comes later than it might only delays what waits for it.
+/// After a recovery those who give event time say again how far they are, and all others hear it.
+class EventClock {
+ public:
+  EventClock(const flow::ReplicaPlan& plan, Port& port, Counters& counters, OperatorGuard& guard,
+             Outbox& outbox)
+      : port_(port),
+        counters_(counters),
+        guard_(guard),
+        outbox_(outbox),
+        marks_(plan),
+        is_in_cycle_(plan.heads != 0) {}
+
+  /// `of` outlives it. Once, before all else.
+  void begin(Operator& of) {
+    operator_ = &of;
+    has_news_ = gives_ = of.gives_event_time();
+  }
+
+  void on_watermark(std::size_t input, EventTime come) {
+    marks_.on_watermark(input, come);
+    look();
+  }
+  void on_end(std::size_t input) {
+    marks_.on_end(input);
+    look();
+  }
+  /// The operator has worked, so that it may say another time of its own.
+  void worked() { has_news_ = has_news_ || gives_; }
+
+  /// True if the operator was called, or has failed. At most once in `interval`: each watermark
+  /// closes batches that are not full.
+  bool call() { return has_news_ && call_if_due(); }
+  /// Nothing follows.
+  void finish() {
+    if (gives_) counters_.items_late.store(operator_->items_late(), std::memory_order_relaxed);
+  }
+  /// Until the next call, if there is one to come.
+  std::optional<Time> left() const;
+
+  static constexpr Time interval = std::chrono::milliseconds(10);
+
+ private:
+  void look() { has_news_ = has_news_ || (!is_in_cycle_ && marks_.come() > told_); }
+  bool call_if_due();
+
+  Port& port_;
+  Counters& counters_;
+  OperatorGuard& guard_;
+  Outbox& outbox_;
+  Operator* operator_ = nullptr;
+  Watermarks marks_;
+  const bool is_in_cycle_;
+  bool gives_ = false, has_news_ = false;
+  /// What the operator has heard, and what receivers have.
+  EventTime told_ = no_event_time, said_ = no_event_time;
+  std::optional<Time> called_;
+};
+
+}  // namespace piracema::runtime

@@ -1,0 +1,151 @@
+#include "run/replica/event_clock.h"
+
+#include <doctest/doctest.h>
+#include <piracema/blocks.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/packet/recorder.h"
+#include "run/replica/replica_fixture.h"
+
+using namespace piracema;
+using namespace piracema::runtime;
+using namespace piracema::runtime::testing;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+EventTime come_at(int second) { return EventTime(seconds(second)); }
+
+/// Hears of event time, and may say another one.
+struct Listener final : Operator {
+  EventTime advance(EventTime come, Output&) override {
+    heard.push_back(come);
+    if (throws) throw std::runtime_error("no time");
+    return own.value_or(come);
+  }
+  bool gives_event_time() const override { return own.has_value(); }
+  std::uint64_t items_late() const override { return 7; }
+
+  std::vector<EventTime> heard;
+  std::optional<EventTime> own;
+  bool throws = false;
+};
+
+/// The middle of source > node > farm of two > sink.
+struct Middle {
+  Graph graph = pipeline(source("numbers", [] { return std::optional<std::int64_t>(); }),
+                         node("middle", twice), farm("farm", 2, twice),
+                         sink("end", [](const std::int64_t&) {}));
+  flow::Plan plan = flow::make_plan(graph.shape);
+  Recorder port;
+  Counters counters;
+  OperatorGuard guard{port, counters, nullptr};
+  Outbox outbox{1, plan.replicas[1], graph, {}, port, nullptr};
+  Listener code;
+  EventClock clock{plan.replicas[1], port, counters, guard, outbox};
+
+  std::vector<EventTime> said() const {
+    std::vector<EventTime> all;
+    for (const auto& [to, mark] : port.sent_of<Watermark>()) all.push_back(mark.come);
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an operator hears how far event time has come, and so do all that follow it") {
+  Middle f;
+  f.clock.begin(f.code);
+  CHECK_FALSE(f.clock.call());
+  f.clock.on_watermark(0, come_at(5));
+  CHECK(f.clock.call());
+  CHECK(f.code.heard == std::vector<EventTime>{come_at(5)});
+  CHECK(f.said() == std::vector<EventTime>{come_at(5), come_at(5)});
+  CHECK(f.counters.event_time.load() == come_at(5).time_since_epoch().count());
+  CHECK_FALSE(f.clock.call());
+}
+
+TEST_CASE("news of event time wait for their turn, so that batches can fill up") {
+  Middle f;
+  f.clock.begin(f.code);
+  f.clock.on_watermark(0, come_at(1));
+  CHECK(f.clock.call());
+  CHECK_FALSE(f.clock.left());
+  f.port.clock = milliseconds(4);
+  f.clock.on_watermark(0, come_at(2));
+  f.clock.on_watermark(0, come_at(3));
+  CHECK_FALSE(f.clock.call());
+  CHECK(f.clock.left() == milliseconds(6));
+  f.port.clock = milliseconds(10);
+  CHECK(f.clock.call());
+  CHECK(f.code.heard == std::vector<EventTime>{come_at(1), come_at(3)});
+}
+
+TEST_CASE("who gives event time says so at once when it begins, and whenever it has worked") {
+  Middle f;
+  f.code.own = come_at(40);
+  f.clock.begin(f.code);
+  CHECK(f.clock.call());
+  CHECK(f.code.heard == std::vector<EventTime>{no_event_time});
+  CHECK(f.said() == std::vector<EventTime>{come_at(40), come_at(40)});
+  CHECK(f.counters.items_late.load() == 7);
+  f.port.clock = seconds(1);
+  CHECK_FALSE(f.clock.call());
+  f.clock.worked();
+  CHECK(f.clock.call());
+  CHECK(f.said().size() == 2);  // It has come no further.
+}
+
+TEST_CASE("an operator that throws at it fails its replica, by no item") {
+  Middle f;
+  f.code.throws = true;
+  f.clock.begin(f.code);
+  f.clock.on_watermark(0, come_at(1));
+  CHECK(f.clock.call());
+  REQUIRE(f.port.failures.size() == 1);
+  CHECK_FALSE(f.port.failures[0].first);
+  CHECK(f.port.failures[0].second == "on_event_time: no time");
+  CHECK(f.said().empty());
+}
+
+TEST_CASE("a watermark stays behind the items that were emitted before it") {
+  Fixture f(1);
+  Replica& worker = f.make(1);
+  worker.receive(0, batch_of({1}));
+  worker.receive(0, Watermark{come_at(9)});
+  f.run();
+  std::string sent;
+  for (const auto& [to, packet] : f.port.sent) {
+    if (std::holds_alternative<Batch>(packet)) sent += "items, ";
+    if (std::holds_alternative<Watermark>(packet)) sent += "watermark";
+  }
+  CHECK(sent == "items, watermark");
+}
+
+TEST_CASE("a watermark that waits for room is replaced by the next one, and barriers pass it") {
+  Fixture f(1);
+  f.replica = std::make_unique<Replica>(1, f.plan.replicas[1], f.graph, ReplicaInit{}, f.port,
+                                        f.counters, nullptr);
+  f.replica->begin();
+  f.replica->start();  // Nobody has asked for items.
+  f.replica->receive(0, batch_of({1}));
+  f.replica->receive(0, Watermark{come_at(9)});
+  f.run();
+  f.replica->receive(0, Barrier{1, 0, Time{}});
+  f.run();
+  CHECK(f.port.sent_of<Watermark>().empty());
+  CHECK(f.port.sent_of<Barrier>().size() == 1);
+  f.port.clock = seconds(1);
+  f.replica->receive(0, Watermark{come_at(11)});
+  f.run();
+  f.replica->receive(2, Credit{4, 0});
+  f.run();
+  const auto marks = f.port.sent_of<Watermark>();
+  REQUIRE(marks.size() == 1);
+  CHECK(marks[0].second.come == come_at(11));
+}

@@ -1,0 +1,241 @@
+// Windows by event time: what comes out depends on the items alone, whatever is lost, moved or slow
+// on the way.
+#include <doctest/doctest.h>
+#include <piracema/window.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/pieces.h"
+#include "sim/seeds.h"
+#include "sim/stream_parts.h"
+#include "sim/test_place.h"
+
+namespace piracema::sim {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::uint64_t items = 400, sources = 2, keys = 20, of_a_source = 1'000'000;
+constexpr seconds window_size(20), long_window(60);
+
+// Item n of a source is of about second n: most are a little out of order, some come much too late.
+std::int64_t second_of(std::uint64_t item) {
+  const auto number = static_cast<std::int64_t>(item % of_a_source);
+  const std::int64_t mixed = number * 7'919 % 13;
+  return mixed == 5 ? number - 40 : number - mixed % 7;
+}
+EventTime time_of(const std::uint64_t& item) { return EventTime(seconds(second_of(item))); }
+std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
+
+/// Counts, and sums up, so that an item that is missed is not made up for by another one.
+struct Tally {
+  std::uint64_t count = 0, sum = 0;
+};
+struct Gather {
+  Outside* outside = nullptr;
+  void operator()(const std::uint64_t& item, Tally& tally) const {
+    if (outside->throwing > 0) {
+      outside->throwing -= 1;
+      throw std::runtime_error("bad luck");
+    }
+    tally.count += 1;
+    tally.sum += item;
+  }
+  void combine(const Tally& more, Tally& into) const {
+    into.count += more.count;
+    into.sum += more.sum;
+  }
+};
+using Gathered = WindowResult<std::uint64_t, Tally>;
+
+/// The windows of one key that end within a longer one.
+struct Largest {
+  void operator()(const Gathered& window, std::uint64_t& sum) const {
+    sum = std::max(sum, window.value.sum);
+  }
+};
+using Longest = WindowResult<std::uint64_t, std::uint64_t>;
+
+// What comes out, as numbers: of a late item, of a window, and of one over windows.
+std::uint64_t number_of_late(std::uint64_t item) { return item; }
+std::uint64_t number_of(std::uint64_t kind, std::uint64_t key, EventTime end, std::uint64_t value) {
+  const auto second = static_cast<std::uint64_t>(end.time_since_epoch() / seconds(1) + 1'000);
+  return ((kind * 100 + key) * 10'000 + second) * 1'000'000'000 + value;
+}
+std::uint64_t number_of_window(std::uint64_t key, EventTime end, const Tally& tally) {
+  return number_of(1, key, end, tally.count * 100'000'000 + tally.sum % 100'000'000);
+}
+std::uint64_t number_of_longest(std::uint64_t key, EventTime end, std::uint64_t value) {
+  return number_of(2, key, end, value % 1'000'000'000);
+}
+
+/// A window, whose results go two ways.
+struct Both {
+  void operator()(const Gathered& window, Emit<std::uint64_t>& number, Emit<Gathered>& on) const {
+    number(number_of_window(window.key, window.to, window.value));
+    on(window);
+  }
+};
+
+struct Shape {
+  std::uint32_t passing = 2, windows = 2, longest = 2;
+  bool in_order = false, combined = true;
+  /// What is wanted depends on these alone.
+  seconds wait{6}, every{5};
+};
+
+Graph graph_of(Outside& outside, const Shape& shape) {
+  const auto begin = [&] {
+    auto read = source("count", Count{items}).replicas(sources);
+    auto times = event_time("times", time_of, shape.wait).replicas(sources).one_to_one();
+    return shape.combined ? combine(std::move(read), std::move(times))
+                          : pipeline(std::move(read), std::move(times));
+  };
+  const auto pass = farm("pass", shape.passing, [](const std::uint64_t& item) { return item; });
+  const std::uint32_t replicas = shape.in_order ? 1 : shape.windows;
+  auto gather = window("windows", replicas, key_of, time_of, sliding(window_size, shape.every),
+                       Gather{&outside});
+  if (shape.in_order) gather = std::move(gather).ordered();
+  auto longest = pipeline(
+      window(
+          "longest", shape.longest, [](const Gathered& one) { return one.key; },
+          [](const Gathered& one) { return one.time(); }, tumbling(long_window), Largest{}),
+      node("number",
+           [](const Longest& one) { return number_of_longest(one.key, one.to, one.value); }));
+  auto results =
+      pipeline(pass, std::move(gather), node("both", Both{}),
+               branches(node("direct", [](const std::uint64_t& number) { return number; }),
+                        std::move(longest)));
+  auto late = node("late", [](const std::uint64_t& item) { return number_of_late(item); });
+  return pipeline(begin(), branches(std::move(results), std::move(late)),
+                  sink("write", Write{&outside}));
+}
+
+// The same by maps, one source after the other.
+std::vector<std::uint64_t> expected(const Shape& shape) {
+  std::vector<std::uint64_t> all;
+  std::map<std::pair<std::uint64_t, std::int64_t>, Tally> windows;
+  const std::int64_t size = window_size / seconds(1), every = shape.every / seconds(1);
+  for (std::uint64_t source = 0; source < sources; ++source) {
+    std::int64_t latest = -1'000;
+    for (std::uint64_t n = 0; n < items; ++n) {
+      const std::uint64_t item = source * of_a_source + n;
+      const std::int64_t second = second_of(item);
+      if (second < latest - shape.wait / seconds(1)) {
+        all.push_back(number_of_late(item));
+        continue;
+      }
+      latest = std::max(latest, second);
+      for (std::int64_t end = -1'000; end <= second + size; end += every) {
+        if (end <= second || second < end - size) continue;
+        Tally& tally = windows[{key_of(item), end}];
+        tally.count += 1;
+        tally.sum += item;
+      }
+    }
+  }
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> longest;
+  for (const auto& [of, tally] : windows) {
+    const auto& [key, end] = of;
+    all.push_back(number_of_window(key, EventTime(seconds(end)), tally));
+    const std::int64_t length = long_window / seconds(1);
+    const std::int64_t number = (end - 1 + 100 * length) / length - 100;
+    auto& sum = longest[{key, (number + 1) * length}];
+    sum = std::max(sum, tally.sum);
+  }
+  for (const auto& [of, sum] : longest) {
+    all.push_back(number_of_longest(of.first, EventTime(seconds(of.second)), sum));
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void check_output(const Outside& outside, const Shape& shape) {
+  const auto wanted = expected(shape);
+  auto found = outside.output;
+  std::sort(found.begin(), found.end());
+  CHECK(found.size() == wanted.size());
+  CHECK((found == wanted));
+}
+
+Shape shape_of(Random& random) {
+  const auto upto = [&](std::uint64_t most) {
+    return 1 + static_cast<std::uint32_t>(random.below(most));
+  };
+  return {.passing = upto(3),
+          .windows = upto(4),
+          .longest = upto(3),
+          .in_order = random.chance(0.2),
+          .combined = random.chance(0.5),
+          .wait = seconds(random.chance(0.5) ? 0 : 6),
+          .every = seconds(random.chance(0.5) ? 1 : 5)};
+}
+
+}  // namespace
+
+TEST_CASE("windows and late items are those of one process with one map, whatever goes wrong") {
+  std::uint64_t recoveries = 0;
+  for (const auto seed : seeds(200)) {
+    Outside outside;
+    Random random(seed);
+    const Shape shape = shape_of(random);
+    const Graph graph = *fuse(graph_of(outside, shape), false);
+    Cluster::Settings with = settings_of(seed, graph);
+    with.chaos = everything(Random(seed));
+    Cluster cluster(with, workers(graph, seed));
+    for (Time at{}; at < with.chaos.until; at += random.below(3'000) * milliseconds(1)) {
+      cluster.scheduler().at(at, [&] { outside.throwing = 1; });
+    }
+    REQUIRE(cluster.run(seconds(200)));
+    CHECK(cluster.finish()->code == 0);
+    check_output(outside, shape);
+    recoveries += cluster.coordinator().epoch() - 1;
+  }
+  CHECK(is_exercised(recoveries, 400, 200));
+}
+
+TEST_CASE(
+    "a job with windows that is stopped and goes on with other numbers of replicas gives the "
+    "same") {
+  std::uint64_t changes = 0;
+  for (const auto seed : seeds(150)) {
+    Pieces job(seed);
+    const Shape first = shape_of(job.random);
+    job.next = [&job, &first] {
+      Shape shape = first;
+      shape.in_order = false;
+      shape.passing = job.upto(3);
+      shape.windows = job.upto(4);
+      shape.longest = job.upto(3);
+      return *fuse(graph_of(job.outside, shape), false);
+    };
+    job.stopped_after = [] { return milliseconds(700); };
+    job.stopped = [&changes](bool resumes) { changes += resumes; };
+    job.run();
+    check_output(job.outside, first);
+  }
+  CHECK(is_exercised(changes, 150, 150));
+}
+
+TEST_CASE("results do not wait for the end: they come while the sources still have items") {
+  for (const auto seed : seeds(20)) {
+    Outside outside;
+    const Graph graph = *fuse(graph_of(outside, {}), false);
+    Cluster::Settings with = settings_of(seed, graph);
+    Cluster cluster(with, workers(graph, seed));
+    std::set<std::size_t> sizes;
+    for (Time at{}; at < seconds(20); at += milliseconds(20)) {
+      cluster.scheduler().at(at, [&] { sizes.insert(outside.output.size()); });
+    }
+    REQUIRE(cluster.run(seconds(200)));
+    check_output(outside, {});
+    // Nothing at first, all at the end, and something between.
+    CHECK(sizes.size() > 2);
+  }
+}
+
+}  // namespace piracema::sim
