@@ -135,9 +135,11 @@ Outcome by_operator(std::vector<Batch>& batches, std::uint64_t slice, std::uint6
   Reading out;
   for (Batch& batch : batches) {
     code->process(batch, out);
-    code->advance(EventTime(std::chrono::microseconds(
-                      static_cast<std::int64_t>(batch.first_id + batch.count - 1))),
-                  out);
+    const std::uint64_t last = batch.first_id + batch.count - 1;
+    const EventTime come(std::chrono::microseconds(static_cast<std::int64_t>(last)));
+    do {
+      code->advance(come, out);
+    } while (code->is_advancing());
   }
   code->finish(out);
   return out.take();

@@ -98,6 +98,9 @@ class Operator {
   /// if `gives_event_time`, and then after each batch. What it emits comes from no batch. Returns
   /// how far event time has come behind all that this operator has emitted, which must not go back.
   virtual EventTime advance(EventTime come, Output&) { return come; }
+  /// It has more to do for the last `advance`, and is called again with the same `come`; what it
+  /// gets meanwhile is not kept waiting.
+  virtual bool is_advancing() const { return false; }
   /// What `advance` returns is its own, whatever comes.
   virtual bool gives_event_time() const { return false; }
   /// Items that were behind that when they came, since the job began: what is late is state.

@@ -64,6 +64,11 @@ EventTime FusedOperator::advance(EventTime come, Output& output) {
   return come;
 }
 
+bool FusedOperator::is_advancing() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part->is_advancing(); });
+}
+
 bool FusedOperator::gives_event_time() const {
   return std::any_of(parts_.begin(), parts_.end(),
                      [](const auto& part) { return part->gives_event_time(); });

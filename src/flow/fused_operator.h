@@ -31,6 +31,7 @@ class FusedOperator final : public Operator {
   std::optional<WallTime> next_timer() const override;
   void on_timer(WallTime now, Output& output) override;
   EventTime advance(EventTime come, Output& output) override;
+  bool is_advancing() const override;
   bool gives_event_time() const override;
   std::uint64_t items_late() const override;
   void save(Buffer& out) override;

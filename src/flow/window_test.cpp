@@ -5,6 +5,7 @@
 #include <cereal/types/string.hpp>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,7 +84,9 @@ struct OneWindow {
     code->process(batch, out);
   }
   std::vector<Gathered> come_to(double second) {
-    CHECK(code->advance(at(second), out) == at(second));
+    EventTime behind = code->advance(at(second), out);
+    while (code->is_advancing()) behind = code->advance(at(second), out);
+    CHECK(behind == at(second));
     return out.take();
   }
   std::vector<Gathered> finish() {
@@ -182,6 +185,29 @@ TEST_CASE("a key without items in any window takes no room") {
   CHECK(window.states->size() == 1'000);
   CHECK(window.come_to(10).size() == 500);
   CHECK(window.states->size() == 500);
+}
+
+TEST_CASE("many windows are closed bit by bit while items come, and said to be when all are") {
+  OneWindow window(tumbling(seconds(10)));
+  constexpr std::uint64_t keys = 20'000;
+  for (std::uint64_t key = 0; key < keys; ++key) window.take({{5, key}});
+  std::set<std::uint64_t> closed;
+  std::uint64_t next = 0;
+  int calls = 0;
+  do {
+    const EventTime behind = window.code->advance(at(10), window.out);
+    const auto results = window.out.take();
+    CHECK(results.size() < 1'000);
+    for (const Gathered& one : results) CHECK(closed.insert(one.key).second);
+    CHECK((behind == at(10)) == !window.code->is_advancing());
+    // Of keys that have been closed, of others, and of new ones.
+    for (int i = 0; i < 50; ++i, next += 7) window.take({{15, next % (2 * keys)}});
+    calls += 1;
+  } while (window.code->is_advancing());
+  CHECK(closed.size() == keys);
+  CHECK(calls > 20);
+  CHECK(window.states->size() == static_cast<std::uint64_t>(50 * calls));
+  for (const Gathered& one : window.finish()) CHECK(one.value == std::vector<std::int64_t>{15});
 }
 
 TEST_CASE("whatever comes in time, in whatever order, each window has what belongs to it, once") {

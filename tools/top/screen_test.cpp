@@ -71,6 +71,17 @@ TEST_CASE("a screen says what the job does, who holds it back and what it went t
   CHECK_FALSE(has(screen, "\x1b"));
 }
 
+TEST_CASE("a screen says how far event time has come, if there is any") {
+  auto job = some_job();
+  CHECK_FALSE(has(screen_of(job, {}), "EVENT TIME"));
+  job["graph"]["nodes"].push_back(
+      {{"name", "windows"}, {"event_time_unix", 1'779'000'007.25}, {"items_late", 12}});
+  const std::string screen = screen_of(job, {.columns = 200});
+  CAPTURE(screen);
+  CHECK(has(screen, "EVENT TIME"));
+  CHECK(has(screen, "2026-05-17 06:40:07"));
+}
+
 TEST_CASE("a screen fits the terminal, and no colour is cut") {
   const std::string screen = screen_of(some_job(), {.columns = 20, .lines = 4, .color = true});
   CHECK(has(screen, "\x1b[1mapp  running  26.3 s\x1b[0m\n"));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
+#include <string>
 
 #include "base/text.h"
 
@@ -47,10 +49,24 @@ void put_stream_head(TerminalPage& page, const JsonView& job) {
   if (over && !job.text("why").empty()) page.line(job.text("why"), Paint::bad);
 }
 
+// In UTC.
+std::string event_time(const JsonView& node) {
+  if (!node.has("event_time_unix")) return "-";
+  const auto seconds = static_cast<std::time_t>(std::floor(node.number("event_time_unix")));
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
+
 void put_nodes(TerminalPage& page, const JsonView& graph) {
   TerminalPage::Rows rows = {
       {"NODE", "TIME", "REPLICAS", "BUSY", "BLOCKED", "IN/S", "OUT/S", "QUEUED", "LAG", "STATE"}};
-  for (const JsonView& node : graph.list("nodes")) {
+  const auto nodes = graph.list("nodes");
+  const bool timed = std::any_of(nodes.begin(), nodes.end(),
+                                 [](const JsonView& node) { return node.has("event_time_unix"); });
+  if (timed) rows[0].insert(rows[0].end(), {"EVENT TIME", "LATE"});
+  for (const JsonView& node : nodes) {
     const double busy = node.number("busy_share"), blocked = node.number("blocked_share");
     rows.push_back({node.text("name"), bar(busy, blocked), node.count("replicas"),
                     short_share(busy), short_share(blocked),
@@ -58,6 +74,9 @@ void put_nodes(TerminalPage& page, const JsonView& graph) {
                     short_number(node.number("items_out_per_second")), node.count("queued"),
                     node.has("lag") ? human_seconds(node.number("lag")) : "-",
                     short_bytes(node.number("state_bytes"))});
+    if (timed) {
+      rows.back().insert(rows.back().end(), {event_time(node), node.count("items_late")});
+    }
   }
   page.table(rows, 2, false);
 }

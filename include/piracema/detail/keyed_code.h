@@ -124,25 +124,35 @@ class StatesOf {
 
   /// Event time has come to `come`. Of code that closes states by it (a window), `begin_closing`
   /// says whether there is anything to do, `is_due` of which keys, and `close` whether one of these
-  /// has no state any more. In an order that depends on the keys alone.
+  /// has no state any more: in an order that depends on the keys alone. Does some of that, and is
+  /// true if nothing is left; else it is to be called again, and goes on.
   template <class... E>
-  void advance(F& code, EventTime come, E&... emit) {
+  bool advance(F& code, EventTime come, E&... emit) {
     if constexpr (requires { code.begin_closing(come); }) {
-      if (!code.begin_closing(come)) return;
+      if (!is_closing_ && !code.begin_closing(come)) return true;
       on_table([&](auto& table) {
-        std::vector<std::pair<std::uint64_t, Key>> due;
-        table.look_at_all([&](const Key& key, const State& state, std::uint64_t mixed) {
-          if (code.is_due(state)) due.emplace_back(mixed, key);
-        });
-        std::sort(due.begin(), due.end(), [](const auto& a, const auto& b) {
-          return a.first != b.first ? a.first < b.first : comes_before(a.second, b.second);
-        });
-        for (const auto& [mixed, key] : due) {
-          if (code.close(key, table.edit(key, mixed), emit...)) table.erase(key, mixed);
+        if (!std::exchange(is_closing_, true)) table.begin_look();
+        std::size_t closed = 0;
+        for (int looks = 0; looks < looks_at_once && closed < closed_at_once; ++looks) {
+          due_.clear();
+          is_closing_ =
+              table.look_at_next([&](const Key& key, const State& state, std::uint64_t mixed) {
+                if (code.is_due(state)) due_.emplace_back(mixed, key);
+              });
+          if (!is_closing_) return;
+          std::sort(due_.begin(), due_.end(), [](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first < b.first : comes_before(a.second, b.second);
+          });
+          for (const auto& [mixed, key] : due_) {
+            if (code.close(key, table.edit(key, mixed), emit...)) table.erase(key, mixed);
+          }
+          closed += due_.size();
         }
       });
     }
+    return !is_closing_;
   }
+  bool is_closing() const { return is_closing_; }
 
   std::string layout(const std::string& own) const { return layout_with<State>(own); }
   static constexpr std::uint32_t former_states = FormerState<State>::count;
@@ -208,7 +218,13 @@ class StatesOf {
   static constexpr std::size_t fetch_bytes_min =
       DecodedAhead<In> ? std::size_t{32} << 10 : std::size_t{4} << 20;
 
+  /// What `advance` does at once: well under a millisecond as a rule.
+  static constexpr int looks_at_once = 16;
+  static constexpr std::size_t closed_at_once = 256;
+
   HashesAhead ahead_;
+  bool is_closing_ = false;
+  std::vector<std::pair<std::uint64_t, Key>> due_;
   InMemory in_memory_;
   /// In place of that one, if it is there.
   std::unique_ptr<Stored> stored_;

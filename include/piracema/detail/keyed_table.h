@@ -120,12 +120,16 @@ class KeyedTable : public KeyedStates {
     }
   }
 
-  /// Calls `use(key, value, mixed)` for every key, in no order.
+  /// A look at every key, bit by bit while they change: `look_at_next` calls
+  /// `use(key, value, mixed)` for the next ones, in no order but behind those of smaller hashes,
+  /// and is false if there are none left. One that comes meanwhile may be missed.
+  void begin_look() { looked_.begin(); }
   template <class Use>
-  void look_at_all(const Use& use) const {
-    for (const Directory& group : table_) {
-      group.for_each([&](const Segment& segment) { segment.look_at(use); });
-    }
+  bool look_at_next(const Use& use) {
+    Directory* const group = looked_.group(table_);
+    if (group == nullptr) return false;
+    looked_.step(*group).look_at(use);
+    return true;
   }
 
   /// Looks at some keys, others each time until it has seen all and begins again: those whose value
@@ -440,8 +444,8 @@ class KeyedTable : public KeyedStates {
   /// As `changed` says.
   bool changed_ = true;
   TableCut<Key, V> cut_;
-  /// What of the cut has been saved, and where `look_at_some` goes on.
-  SegmentWalk<Key, V> saved_, sweep_;
+  /// What of the cut has been saved, and where `look_at_some` and `look_at_next` go on.
+  SegmentWalk<Key, V> saved_, sweep_, looked_;
 };
 
 }  // namespace piracema::detail

@@ -197,12 +197,17 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
   }
   EventTime advance(EventTime come, Output& output) override {
     if constexpr (Keys::keyed) {
-      Emits emits = emits_of(output);
       if (come != no_event_time) {
-        std::apply([&](auto&... emit) { keys_.advance(code_, come, emit...); }, emits);
+        Emits emits = emits_of(output);
+        const auto advance = [&](auto&... emit) { return keys_.advance(code_, come, emit...); };
+        if (!std::apply(advance, emits)) return behind_;
       }
     }
-    return Emitting::advance(come, output);
+    return behind_ = Emitting::advance(come, output);
+  }
+  bool is_advancing() const override {
+    if constexpr (Keys::keyed) return keys_.is_closing();
+    return false;
   }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
@@ -247,6 +252,9 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
   }
 
   static constexpr std::uint32_t no_number = BatchItems<In, Keys::keyed>::none;
+
+  /// How far event time has come behind what it has emitted.
+  EventTime behind_ = no_event_time;
 
   template <class Item>
   void one(Item&& item, std::uint32_t number, Emits& emits) {

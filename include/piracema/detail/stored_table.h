@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,15 +78,30 @@ class StoredTable : public StateTypes {
     });
   }
 
-  /// Calls `use(key, value, mixed)` for every key, in the order of their hashes.
+  /// A look at every key, bit by bit while they change: `look_at_next` calls
+  /// `use(key, value, mixed)` for the next ones, in the order of their hashes, and is false if
+  /// there are none left. One that comes meanwhile may be missed.
+  void begin_look() { look_ = 0; }
   template <class Use>
-  void look_at_all(const Use& use) {
+  bool look_at_next(const Use& use) {
+    if (!look_) return false;
     forget();
-    states_->for_each(0, {}, [&](std::uint64_t mixed, Bytes key, Bytes state) {
+    const std::uint64_t from = *std::exchange(look_, std::nullopt);
+    std::uint32_t looked = 0;
+    std::uint64_t last = from;
+    states_->for_each(from, {}, [&](std::uint64_t mixed, Bytes key, Bytes state) {
+      // Those of one hash come together.
+      if (looked >= looked_at_once && mixed != last) {
+        look_ = mixed;
+        return false;
+      }
       const V value = KeyedReader(state).get<V>();
       use(KeyedReader(key).get<Key>(), value, mixed);
+      looked += 1;
+      last = mixed;
       return true;
     });
+    return looked != 0;
   }
 
   /// Looks at some keys, others each time until it has seen all and begins again: those whose value
@@ -171,8 +187,9 @@ class StoredTable : public StateTypes {
   V value_{};
   /// As `reads` says.
   std::uint32_t ago_ = 0;
-  /// Where the next `sweep` goes on.
+  /// Where the next `sweep` goes on, and `look_at_next`.
   std::uint64_t sweep_ = 0;
+  std::optional<std::uint64_t> look_;
   Buffer asked_, bytes_;
   KeyedWriter asked_writer_{asked_}, bytes_writer_{bytes_};
 };

@@ -112,12 +112,18 @@ function drawGraph(graph) {
   holder.replaceChildren(picture);
 }
 
+/// Of event time, which is no time of this job.
+const eventTime = unix => unix == null ? '–' : new Date(unix * 1000).toISOString().slice(0, 19).replace('T', ' ');
+
 function drawNodes(graph) {
-  table('nodes', ['Node', 'Replicas', 'Time', 'Busy', 'Blocked', 'Idle', 'Items in', 'Items out', 'Bytes out', 'Queued', 'Lag', 'State'],
+  const timed = graph.nodes.some(node => node.event_time_unix != null);
+  table('nodes', ['Node', 'Replicas', 'Time', 'Busy', 'Blocked', 'Idle', 'Items in', 'Items out', 'Bytes out', 'Queued', 'Lag', 'State',
+    ...(timed ? ['Event time (UTC)', 'Late'] : [])],
     graph.nodes.map(node => [node.name, String(node.replicas), bar(90, 10, node.busy_share, node.blocked_share),
       percent(node.busy_share), percent(node.blocked_share), percent(Math.max(0, 1 - node.busy_share - node.blocked_share)),
       human(node.items_in), human(node.items_out), bytes(node.bytes_out), String(node.queued), node.lag == null ? '–' : duration(node.lag),
-      node.state_bytes ? bytes(node.state_bytes) : '–']));
+      node.state_bytes ? bytes(node.state_bytes) : '–',
+      ...(timed ? [eventTime(node.event_time_unix), human(node.items_late)] : [])]));
 }
 
 // ---- charts ---------------------------------------------------------------------------------

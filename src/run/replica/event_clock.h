@@ -49,9 +49,9 @@ class EventClock {
   /// The operator has worked, so that it may say another time of its own.
   void worked() { has_news_ = has_news_ || gives_; }
 
-  /// True if the operator was called, or has failed. At most once in `interval`: each watermark
-  /// closes batches that are not full.
-  bool call() { return has_news_ && call_if_due(); }
+  /// True if the operator was called, or has failed. At most once in `interval`, as each watermark
+  /// closes batches that are not full; but every other time while the operator has more to do.
+  bool call() { return (has_news_ || is_advancing_) && call_if_due(); }
   /// Nothing follows.
   void finish() {
     if (gives_) counters_.items_late.store(operator_->items_late(), std::memory_order_relaxed);
@@ -73,6 +73,8 @@ class EventClock {
   Watermarks marks_;
   const bool is_in_cycle_;
   bool gives_ = false, has_news_ = false;
+  /// The operator has more to do; others are to have their turn before.
+  bool is_advancing_ = false, has_had_turn_ = false;
   /// What the operator has heard, and what receivers have.
   EventTime told_ = no_event_time, said_ = no_event_time;
   std::optional<Time> called_;

@@ -26,13 +26,17 @@ struct Listener final : Operator {
   EventTime advance(EventTime come, Output&) override {
     heard.push_back(come);
     if (throws) throw std::runtime_error("no time");
+    if (more != 0 && --more != 0) return no_event_time;
     return own.value_or(come);
   }
+  bool is_advancing() const override { return more > 0; }
   bool gives_event_time() const override { return own.has_value(); }
   std::uint64_t items_late() const override { return 7; }
 
   std::vector<EventTime> heard;
   std::optional<EventTime> own;
+  /// So often it has more to do.
+  int more = 0;
   bool throws = false;
 };
 
@@ -99,6 +103,28 @@ TEST_CASE("who gives event time says so at once when it begins, and whenever it 
   f.clock.worked();
   CHECK(f.clock.call());
   CHECK(f.said().size() == 2);  // It has come no further.
+}
+
+TEST_CASE(
+    "an operator that has more to do is called every other time, and told nothing new until then") {
+  Middle f;
+  f.clock.begin(f.code);
+  f.code.more = 3;
+  f.clock.on_watermark(0, come_at(1));
+  CHECK(f.clock.call());
+  f.clock.on_watermark(0, come_at(2));
+  CHECK(f.clock.left() == Time{});
+  CHECK_FALSE(f.clock.call());
+  CHECK(f.clock.call());
+  CHECK(f.said().empty());
+  CHECK_FALSE(f.clock.call());
+  CHECK(f.clock.call());
+  CHECK(f.said().front() == come_at(1));
+  CHECK_FALSE(f.clock.call());
+  CHECK(f.clock.left() == EventClock::interval);
+  f.port.clock = EventClock::interval;
+  CHECK(f.clock.call());
+  CHECK(f.code.heard == std::vector<EventTime>{come_at(1), come_at(1), come_at(1), come_at(2)});
 }
 
 TEST_CASE("an operator that throws at it fails its replica, by no item") {

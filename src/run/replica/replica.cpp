@@ -186,7 +186,8 @@ Replica::Next Replica::work() {
 std::optional<Time> Replica::longest_wait() const {
   if (guard_.has_failed()) return std::nullopt;
   std::optional<Time> longest;
-  if (!ended_ && !snapshots_.is_held()) {
+  // Without room neither is called: whoever makes some wakes it.
+  if (!ended_ && !snapshots_.is_held() && !outbox_.must_wait()) {
     longest = timer_.left();
     if (const auto left = clock_.left()) longest = std::min(*left, longest.value_or(*left));
   }
