@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,17 @@ class Cluster(ClusterOfNodes):
         self.wait(again)
         self.assertEqual("x\nx\nx\n", (self.folder / "tries").read_text())
         self.assertEqual("", self.ask("jobs"))
+
+    def test_what_is_not_shown_of_much_that_a_job_has_written_is_said(self):
+        done = self.call("submit", "--wait", "--", "sh", "-c", "seq 100000")
+        whole = "".join(f"{number}\n" for number in range(1, 100001))
+        missing = [int(bytes) for bytes in re.findall(r"(\d+) bytes are missing here: they are on the node [abc] "
+                                                      r"alone, in jobs/1\.1\.log", done.stderr)]
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertTrue(missing, done.stderr)
+        shown = done.stdout.removeprefix("1\n")
+        self.assertEqual(len(whole), len(shown) + sum(missing))
+        self.assertTrue(whole.endswith(shown[-1000:]))
 
     def test_jobs_wait_for_places_and_say_so(self):
         self.wait_for_nodes()

@@ -17,6 +17,13 @@ namespace {
 using jobs::Job;
 using jobs::JobState;
 
+// The control plane keeps the last of it alone.
+std::string where_it_is_whole(const Job& job) {
+  const bool has_parts = jobs::outlives_first_node(job.spec);
+  return concat(has_parts ? "its nodes" : concat("the node ", job.node), " alone, in jobs/", job.id,
+                ".", job.attempt, has_parts ? "*.log" : ".log");
+}
+
 }  // namespace
 
 CLI::App* ClusterQueue::add(CLI::App& cluster, const char* name, const char* help) {
@@ -135,11 +142,8 @@ int ClusterQueue::logs() {
   const auto job = client_->show(ids_.front());
   if (!job) return fail_asked(job.error());
   if (job->output_before != 0) {
-    const bool has_parts = jobs::outlives_first_node(job->spec);
     log(Level::info,
-        concat("the first ", job->output_before, " bytes are on ",
-               has_parts ? "its nodes" : concat("the node ", job->node), " alone, in jobs/",
-               job->id, ".", job->attempt, has_parts ? "*.log" : ".log"));
+        concat("the first ", job->output_before, " bytes are on ", where_it_is_whole(*job)));
   }
   std::fwrite(job->output.data(), 1, job->output.size(), stdout);
   return 0;
@@ -159,6 +163,10 @@ int ClusterQueue::follow(jobs::JobId id, bool prints_output) {
       printed = 0;
     }
     const std::uint64_t end = job->output_before + job->output.size();
+    if (prints_output && job->output_before > printed) {
+      log(Level::warning, concat(job->output_before - printed,
+                                 " bytes are missing here: they are on ", where_it_is_whole(*job)));
+    }
     if (prints_output && end > printed) {
       const std::uint64_t from = std::max(printed, job->output_before) - job->output_before;
       std::fwrite(job->output.data() + from, 1, job->output.size() - from, stdout);
