@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -311,13 +312,31 @@ inline std::string next_node(const Job& job, const std::map<std::string, Node>& 
   return next == job.others.end() ? "" : *next;
 }
 
+/// Its command has begun several coordinators, as its nodes are machines of their own: else it has
+/// begun one (tools/cluster/submission.cpp), and does not outlive its first node.
+inline bool has_coordinators_apart(const Job& job, const std::map<std::string, Node>& nodes) {
+  std::set<std::string> machines;
+  const auto see = [&](const std::string& name) {
+    const auto node = nodes.find(name);
+    if (node == nodes.end()) return;
+    const std::string& address = node->second.address;
+    if (address == "localhost" || address.starts_with("127.")) return;
+    machines.insert(address);
+  };
+  see(job.node);
+  for (const std::string& other : job.others) see(other);
+  const std::size_t coordinators = 2 * most_coordinators(job.spec) - 1;
+  return machines.size() >= std::min(job.others.size() + 1, coordinators);
+}
+
 /// The first node is to be left, and the job is not: its command ends once the others have all that
 /// was there, and one of them runs a command that joins it.
 inline bool hands_over(const Job& job, const std::map<std::string, Node>& nodes) {
   if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
   const auto first = nodes.find(job.node);
   return first != nodes.end() && is_to_be_left(first->second) &&
-         job.others.size() >= most_coordinators(job.spec) && !next_node(job, nodes).empty();
+         job.others.size() >= most_coordinators(job.spec) && has_coordinators_apart(job, nodes) &&
+         !next_node(job, nodes).empty();
 }
 
 }  // namespace piracema::jobs

@@ -27,6 +27,7 @@ void again_or_over(Job& job) {
 // Its coordinators on the other nodes see to that; what a user does to the job goes by a command.
 bool goes_on(Job& job, const std::map<std::string, Node>& nodes) {
   if (job.state != JobState::running || !outlives_first_node(job.spec)) return false;
+  if (!has_coordinators_apart(job, nodes)) return false;
   const std::string next = next_node(job, nodes);
   if (next.empty() || job.losses >= losses_max) return false;
   job.node = next;

@@ -24,7 +24,10 @@ struct Ending {
     job.attempt = 1;
     job.node = "a";
     job.others = {"b", "c"};
-    for (const char* name : {"a", "b", "c"}) nodes[name].alive = true;
+    for (const char* name : {"a", "b", "c"}) {
+      nodes[name].alive = true;
+      nodes[name].address = std::string("h-") + name;
+    }
   }
   void ends(End end, std::uint32_t code, const std::string& why = "why") {
     command_ended(job, {{job.id, job.attempt, 0}, end, code, why}, nodes, 1'000, history);
@@ -139,6 +142,18 @@ TEST_CASE("a stream with several coordinators goes on with the next node") {
   CHECK(end.job.next == JobState::waiting);
   CHECK(end.job.losses == losses);
   CHECK(end.job.failures == 0);
+}
+
+TEST_CASE("a stream whose nodes are one machine has one coordinator, and begins anew") {
+  Ending end(stream_of_three);
+  SUBCASE("all of them") {
+    for (auto& [name, node] : end.nodes) node.address = "127.0.0.1";
+  }
+  SUBCASE("two of them") { end.nodes.at("b").address = end.nodes.at("c").address; }
+  end.loses("a");
+  CHECK(end.job.state == JobState::ending);
+  CHECK(end.job.next == JobState::waiting);
+  CHECK_FALSE(end.job.joins);
 }
 
 TEST_CASE("a stream goes on with a node whose home is not full, and begins anew if there is none") {

@@ -208,6 +208,23 @@ TEST_CASE("a part stays when whoever has asked for it leaves its node, and ends 
   CHECK(cluster(cluster.on_c()).orders.empty());
 }
 
+TEST_CASE("a stream whose nodes are one machine leaves as a whole with its first node") {
+  Cluster cluster;
+  for (const char* name : {"a", "b", "c"}) cluster(Join{name, 1, 2, "/d", "127.0.0.1"});
+  const JobId id =
+      cluster(Submit{{.name = "j",
+                      .command = {"x"},
+                      .environment = {follows_nodes_variable, "PIRACEMA_COORDINATORS=3"},
+                      .nodes = 3,
+                      .slots = 2}})
+          .job;
+  cluster(Drain{"a", true});
+  CHECK(cluster.job(id).state == JobState::leaving);
+  const Order told = cluster.report("a", {{id, 1}}).orders.at(0);
+  CHECK(told.leave);
+  CHECK_FALSE(told.hands_over);
+}
+
 TEST_CASE("when the first node is to be left, its command ends and another node's joins the job") {
   Outliving cluster;
   cluster.join("d");
