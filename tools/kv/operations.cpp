@@ -2,8 +2,10 @@
 
 #include <piracema/smr/key_value.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -95,6 +97,13 @@ std::optional<Asked> parse(const Words& words) {
   return std::nullopt;
 }
 
+Result<kv::Reply> ask(Client& client, const Asked& asked) {
+  const auto answer = asked.reads ? client.invoke_unordered(asked.operation)
+                                  : client.invoke_ordered(asked.operation);
+  if (!answer) return answer.error();
+  return kv::decode_reply(*answer);
+}
+
 const char* name_of(kv::Change change) {
   switch (change) {
     case kv::Change::put:
@@ -182,10 +191,16 @@ KvOutcome kv_operate(Client& client, const Words& words, bool json) {
   const auto failed = [&](const std::string& message) {
     return KvOutcome{json ? line({{"status", "error"}, {"message", message}}) : message, 1};
   };
-  const auto answer = asked->reads ? client.invoke_unordered(asked->operation)
-                                   : client.invoke_ordered(asked->operation);
-  if (!answer) return failed(answer.error().message);
-  const auto reply = kv::decode_reply(*answer);
+  auto reply = ask(client, *asked);
+  // A reply has a bounded part. Who goes on from `index` by a watch misses nothing of what has
+  // happened between two of them.
+  while (reply && reply->more && words.front() == "list") {
+    const kv::List behind{words.size() > 1 ? words[1] : "", reply->entries.back().key};
+    auto part = ask(client, {kv::encode(behind), true});
+    if (!part) return failed(part.error().message);
+    std::ranges::move(part->entries, std::back_inserter(reply->entries));
+    reply->more = part->more;
+  }
   if (!reply) return failed(reply.error().message);
   return {json ? as_json(*reply) : as_text(words.front(), *reply),
           reply->status == kv::Status::ok ? 0 : 1};

@@ -69,6 +69,19 @@ class Start(unittest.TestCase):
         self.assertEqual("blue", self.ask("get", "color"))
         self.end(again, signal.SIGTERM)
 
+    def test_a_list_has_all_entries_also_where_a_reply_has_no_room_for_them(self):
+        process = self.start("--memory")
+        self.wait_for(process, "leads")
+        keys = [f"key {number}" for number in range(10, 30)]
+        for key in [*keys, "other"]:
+            self.ask("put", key, "x" * 100_000)
+        listed = self.ask("list", "key").splitlines()
+        self.assertEqual(keys, [line.partition(" = ")[0] for line in listed])
+        as_json = json.loads(self.ask("list", "--json", "key"))
+        self.assertEqual(keys, [entry["key"] for entry in as_json["entries"]])
+        self.assertNotIn("more", as_json)
+        self.end(process, signal.SIGTERM)
+
     def test_a_replica_that_dies_is_started_again(self):
         process = self.start()
         self.wait_for(process, "leads")
