@@ -75,6 +75,8 @@ class Daemon(CkptTest):
         wanted, _ = self.plain(*PROGRAM)
         one, two = [self.submit("--dir", self.path / name, "--", *PROGRAM) for name in ["one", "two"]]
         self.assertEqual(["queued", "queued"], [job["state"] for job in self.jobs()])
+        twice = self.ckpt("submit", "--queue", self.queue, "--dir", self.path / "one", "--", "true", code=3)
+        self.assertIn(f"found that of job {one}", twice.stderr)
         daemon = self.daemon()
         self.wait_for_lines(self.path / "one/stdout", daemon)
         self.user.touch()
@@ -91,6 +93,8 @@ class Daemon(CkptTest):
         for name in ["one", "two"]:
             self.assertEqual(wanted, (self.path / name / "stdout").read_text())
         self.assertEqual([("ended", 3)] * 2, [(job["state"], job["status"]) for job in self.jobs()])
+        again = self.ckpt("submit", "--queue", self.queue, "--dir", self.path / "one", "--", *PROGRAM, code=3)
+        self.assertIn("these words have, with status 3", again.stderr)
         self.ckpt("queue", "--queue", self.queue, "--clear")
         self.assertEqual([], self.jobs())
         self.assertNotEqual(one, two)

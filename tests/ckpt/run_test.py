@@ -180,6 +180,14 @@ class Run(CkptTest):
         self.assertEqual(wanted[0], (self.dir / "stdout").read_text())
         self.assertEqual(wanted[1], (self.path / "file").read_text())
 
+    def test_a_job_whose_own_file_is_damaged_is_not_gone_on_with(self):
+        self.job_with_two_images()
+        file = self.dir / "job.json"
+        file.write_text(file.read_text().replace("counter", "bounter", 1))
+        self.assertRegex(self.ckpt("verify", "--dir", self.dir, code=1).stdout,
+                         "image 2  intact\njob  damaged: .*the checksum differs")
+        self.assertIn("the checksum differs", self.ckpt("resume", "--dir", self.dir, code=3).stderr)
+
     def job_with_two_images(self):
         job = self.run_job(*PROGRAM)
         job.read(10)
@@ -404,7 +412,7 @@ exit $code
         self.hold.write_text("go\n")
         reader = threading.Thread(target=lambda: job.lines.extend(job.process.stdout.readlines()))
         reader.start()
-        job.wait_for("no space is left for the job's output")
+        job.wait_for("no space is left for the job's output: want 8.39 MB for each of stdout and stderr")
         self.assertIsNone(job.process.poll())
         subprocess.run(["mount", "-o", "remount,size=100m", self.dir], check=True)
         job.wait_for("there is room again")

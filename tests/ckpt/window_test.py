@@ -93,9 +93,13 @@ class Window(CkptTest):
         job.wait_for("waits for its window")
         job.process.terminate()
         self.assertEqual(75, job.end(), job.errors())
+        self.assertIn("there is no image: the same words begin it", job.errors())
         windows.write_text("daily 00:00 24:00\n")
         job = self.window("--windows", windows)
         self.assertEqual(3, job.end(), job.errors())
+        again = self.window("--windows", windows)
+        self.assertEqual(3, again.end())
+        self.assertIn("has ended already, with status 3, and is not run again", again.errors())
 
     def test_a_plan_tells_how_long_and_why(self):
         job = self.run_job(*PROGRAM)
@@ -112,10 +116,11 @@ class Window(CkptTest):
 
     def test_windows_that_make_no_sense_are_refused(self):
         (self.path / "w").write_text("someday 1 2\n")
+        (self.path / "others").write_text("daily 00:00 24:00 nobody-is-called-so\n")
         for code, says, options in [(2, "want --until or", []), (2, "want --until or", ["--for", "1h", "--windows", "w"]),
                                     (2, "--until", ["--until", "6"]), (2, "--for", ["--for", "long"]),
                                     (2, "--risk", ["--for", "1h", "--risk", "0"]),
-                                    (3, "w:1:", ["--windows", "w"]), (3, "No such file", ["--windows", "nowhere"])]:
+                                    (3, "w:1:", ["--windows", "w"]), (3, "want a window for this host", ["--windows", "others"]), (3, "No such file", ["--windows", "nowhere"])]:
             refused = self.ckpt("window", "--dir", "d", *options, "--", "true", code=code)
             self.assertIn(says, refused.stderr)
 

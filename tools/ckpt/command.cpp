@@ -42,12 +42,14 @@ constexpr const char* exit_codes =
     "  those of the program; 2 usage   3 configuration   4 no image is left to go on from\n"
     "  75 stopped with an image: go on with resume   130 ended by a second Ctrl-C\n";
 
-int end_of(const Finish& finish, const std::string& directory) {
+int end_of(const Finish& finish, const std::string& directory, bool has_image) {
   switch (finish.end) {
     case End::job_ended:
       return exit_code_of_status(finish.status);
     case End::stopped:
-      log(Level::info, concat("stopped; go on with: piracema ckpt resume --dir ", directory));
+      log(Level::info, has_image
+                           ? concat("stopped; go on with: piracema ckpt resume --dir ", directory)
+                           : "stopped, and there is no image: the same words begin it");
       return 75;
     case End::interrupted:
       log(Level::warning, finish.why);
@@ -327,7 +329,12 @@ int CkptCommand::go_on(RunSettings settings, std::unique_ptr<KeeperPage> page) {
   }
   if (is_new) job = new_job(**directory, program_);
   if (!job) return fail_ckpt(job.error());
-  if (job->ended) return *job->ended;
+  if (job->ended) {
+    log(Level::warning,
+        concat("the job has ended already, with status ", *job->ended,
+               ", and is not run again; other words, or another directory, begin one"));
+    return *job->ended;
+  }
   if (auto brought = bring(**directory, *job); !brought) return fail_ckpt(brought.error());
   if (auto applied = apply_places(**directory, *job, settings); !applied)
     return fail_ckpt(applied.error());
@@ -390,7 +397,8 @@ int keep_job(std::unique_ptr<JobDirectory> directory, JobFile job, RunSettings s
     }
     if (auto written = place->write(job); !written) log(Level::warning, written.error().message);
   }
-  return end_of(*finish, place->path());
+  const auto good = good_images_of(*place, job);
+  return end_of(*finish, place->path(), good && !good->empty());
 }
 
 }  // namespace piracema::tools

@@ -59,6 +59,30 @@ Result<Done> may_run_in_capsules(const std::string& queue) {
                                     "this one runs what is no --stream as somebody else")};
 }
 
+// The same words in the same directory go on with what is there. Of a job that has ended nothing is
+// left to do, and two that wait are one.
+Result<Done> check_is_new(const QueuedJob& job, const QueueDirectory& queue) {
+  if (job.stream) return Done{};
+  const auto names = queue.names();
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    const auto other = queue.read(name);
+    if (other && !other->ended && other->directory == job.directory) {
+      return Error{Errc::config,
+                   concat(job.directory, ": want a directory of its own, found that of job ", name,
+                          ", which has not ended")};
+    }
+  }
+  const auto directory = JobDirectory::look(job.directory);
+  if (!directory) return Done{};
+  const auto there = (*directory)->read();
+  if (!there || !there->ended || there->command != job.command) return Done{};
+  return Error{Errc::config, concat(job.directory,
+                                    ": want a job that has not ended, found that these words "
+                                    "have, with status ",
+                                    *there->ended, "; name another directory, or remove this one")};
+}
+
 }  // namespace
 
 CkptDaemon::CkptDaemon(CLI::App& ckpt) {
@@ -146,6 +170,7 @@ int CkptDaemon::submit(const std::vector<std::string>& program) {
   if (auto runs = check_program(job); !runs) return fail(runs.error());
   auto queue = QueueDirectory::open(queue_);
   if (!queue) return fail(queue.error());
+  if (auto is_new = check_is_new(job, *queue); !is_new) return fail(is_new.error());
   const auto name = queue->submit(job);
   if (!name) return fail(name.error());
   std::printf("%s\n", name->c_str());

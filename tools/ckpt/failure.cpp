@@ -12,7 +12,6 @@ int fail_ckpt(const Error& error) {
     case Errc::lost:
       return 4;
     case Errc::failed:
-    case Errc::corrupt:
       return 1;
     default:
       return 3;

@@ -75,6 +75,11 @@ int verify_images(const std::string& directory_of_job) {
                 right ? "intact" : concat("damaged: ", right.error().message).c_str());
     if (!right) code = 1;
   }
+  // Nothing goes on without it.
+  if (const auto job = (*directory)->read(); !job) {
+    std::printf("job  damaged: %s\n", job.error().message.c_str());
+    code = 1;
+  }
   return code;
 }
 

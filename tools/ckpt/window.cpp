@@ -7,6 +7,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/host_name.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -66,6 +67,10 @@ Result<WindowAt> find_window(const WindowOptions& options) {
   }
   auto calendar = LentCalendar::read(options.file);
   if (!calendar) return calendar.error();
+  if (!calendar->window_at(now())) {
+    return Error{Errc::config, concat(options.file, ": want a window for this host (", host_name(),
+                                      ") within eight days, found none")};
+  }
   return WindowAt([calendar = *std::move(calendar)](Time at) { return calendar.window_at(at); });
 }
 

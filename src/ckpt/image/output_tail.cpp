@@ -35,7 +35,7 @@ bool is_writable(int fd) {
 }
 
 // A job writes less than the difference before it is stopped.
-constexpr std::uint64_t room_kept = std::uint64_t{8} << 20, room_least = room_kept / 2;
+constexpr std::uint64_t room_least = OutputTail::room_kept / 2;
 
 bool is_full(int reason) { return reason == ENOSPC || reason == EDQUOT; }
 

@@ -30,10 +30,11 @@ class OutputTail {
   Drained drain();
   int to() const { return to_; }
 
-  /// Sees to it that the job can write some megabytes more to its file however full the store gets
-  /// meanwhile. False if there is no room for that, and too little is left of what was kept before.
-  /// True where a store cannot keep room for a file.
+  /// Sees to it that the job can write some megabytes more (room_kept) to its file however full the
+  /// store gets meanwhile. False if there is no room for that, and too little is left of what was
+  /// kept before. True where a store cannot keep room for a file.
   bool keep_room();
+  static constexpr std::uint64_t room_kept = std::uint64_t{8} << 20;
   /// The job writes no more: what was kept is given back.
   void give_room_back();
 

@@ -170,10 +170,11 @@ void KeeperLoop::heard_of_room(bool enough) {
   hold();
   history_.paused(is_out_of_room_);
   const std::string& path = directory_->path();
-  log(Level::warning, enough ? concat(path, ": there is room again: the job goes on")
-                             : concat(path,
-                                      ": no space is left for the job's output: it stands still "
-                                      "until there is some"));
+  log(Level::warning,
+      enough ? concat(path, ": there is room again: the job goes on")
+             : concat(path, ": no space is left for the job's output: want ",
+                      human_bytes(static_cast<double>(OutputTail::room_kept)),
+                      " for each of stdout and stderr; it stands still until there is so much"));
 }
 
 // A forecast comes each second, and shows nothing by itself.
