@@ -21,7 +21,7 @@ inline constexpr DropLate drop_late;
 ///
 ///     pipeline(combine(source("readings", Readings{}), event_time("times", time_of, 5s,
 ///     drop_late)),
-///              window("by minute", 2, sensor_of, time_of, tumbling(1min), Mean{}), …)
+///              window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{}), …)
 ///
 /// What is late depends on the items alone, in the order in which they come to the node: put it
 /// right behind a source, each replica of which then has event time of its own. So the same items

@@ -21,7 +21,7 @@ namespace piracema {
 ///       double result(const Sum& sum) const { return sum.sum / sum.count; }  // else the Sum
 ///       itself
 ///     };
-///     window("by minute", 2, sensor_of, time_of, tumbling(1min), Mean{})   // WindowResult<Sensor,
+///     window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{})   // WindowResult<Sensor,
 ///     double>
 ///
 /// `code` takes an item into what the window has gathered, at first `V{}`; for windows that overlap
