@@ -12,6 +12,8 @@ namespace {
 // Above this share of its time a node has no time left that would matter.
 constexpr double busy_enough = 0.7;
 constexpr double one_is_busy = 0.9;
+// Sources may well have nothing for a while.
+constexpr Time stands_still = std::chrono::seconds(10);
 
 double share(Time part, const TimeSpent& spent) {
   const Time all = spent.all();
@@ -20,6 +22,29 @@ double share(Time part, const TimeSpent& spent) {
 }
 
 std::string percent(double part) { return concat(std::lround(100 * part), " %"); }
+
+// It says how far event time has come, and does not go by what others say.
+bool gives_event_time(const JobStatus& status, std::uint32_t node) {
+  return status.nodes[node].work.event_time &&
+         std::none_of(status.edges.begin(), status.edges.end(), [&](const EdgeStatus& edge) {
+           return edge.to == node && !edge.back && status.nodes[edge.from].work.event_time;
+         });
+}
+
+// At the replica that is furthest behind; empty: nowhere.
+std::string where_event_time_stands_still(const JobStatus& status) {
+  const ReplicaStatus* last = nullptr;
+  for (const ReplicaStatus& replica : status.replicas) {
+    if (replica.ended || !gives_event_time(status, replica.node)) continue;
+    if (last == nullptr || replica.work.event_time < last->work.event_time) last = &replica;
+  }
+  if (last == nullptr || last->work.event_time_still < stands_still) return "";
+  const NodeStatus& node = status.nodes[last->node];
+  return concat("event time stands still at ", node.name,
+                node.replicas == 1 ? "" : concat("/", last->index), ": it has ",
+                last->work.event_time ? "come no further for " : "given none for ",
+                human_seconds(to_seconds(last->work.event_time_still)));
+}
 
 }  // namespace
 
@@ -83,6 +108,7 @@ std::string bottleneck(const JobStatus& status) {
                     percent(busy_share(node.work)));
     }
   }
+  if (auto where = where_event_time_stands_still(status); !where.empty()) return where;
   return concat("no node is busy all the time; the busiest is ", busiest->name, " with ",
                 percent(busy));
 }

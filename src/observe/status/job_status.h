@@ -35,6 +35,8 @@ struct WorkStatus {
   /// How far event time has come behind what was sent, since 1970: at the replica that is furthest
   /// behind of those where it is known.
   std::optional<Time> event_time;
+  /// Of a replica: how long that, or that there is none, has been so.
+  Time event_time_still{};
   /// Items that were behind event time when they came, since the job began.
   std::uint64_t items_late = 0;
   /// Over the last seconds.
@@ -240,7 +242,8 @@ struct JobStatus : JobHistory {
   std::string why;
 };
 
-/// Which node holds the job back, in one sentence for people.
+/// What holds the job back, in one sentence for people: a node that is busy, or else a replica at
+/// which event time stands still.
 std::string bottleneck(const JobStatus& status);
 
 }  // namespace piracema::observe

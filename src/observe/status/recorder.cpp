@@ -104,7 +104,11 @@ WorkStatus Recorder::work_of(Watched& replica, const runtime::Progress& total, T
                   .queued = total.queued,
                   .state_bytes = replica.state_bytes,
                   .items_late = total.items_late};
+  if (std::exchange(replica.event_time, total.event_time) != total.event_time) {
+    replica.event_time_at = at;
+  }
   if (total.event_time != runtime::Progress::no_event_time) work.event_time = total.event_time;
+  work.event_time_still = at - replica.event_time_at;
   auto& recent = replica.recent;
   if (!recent.empty()) {
     const Moment& then = recent.front();
