@@ -94,6 +94,12 @@ class Cluster(ClusterOfNodes):
                                env=CLEAN, text=True, stderr=subprocess.PIPE, timeout=SECONDS_MAX)
         self.assertEqual(3, twice.returncode)
         self.assertIn("there is a cluster already", twice.stderr)
+        # What is wrong is said before anything is made.
+        for address, code in (("h:2", 2), ("h:3", 0)):
+            made = subprocess.run([PIRACEMA, "cluster", "init", "--directory", self.folder / "other", "x=h:1",
+                                   "y=h:2", f"z={address}"], env=CLEAN, text=True, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=SECONDS_MAX)
+            self.assertEqual(code, made.returncode, made.stderr)
 
     # ---- what may happen -------------------------------------------------------------------------
 

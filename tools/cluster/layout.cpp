@@ -40,7 +40,7 @@ Result<Done> write_home(const std::string& home, const nlohmann::ordered_json& j
 }
 
 Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
-  std::set<std::string> names;
+  std::set<std::string> names, addresses;
   std::size_t members = 0;
   for (const auto& node : nodes) {
     if (auto right = jobs::check_name(node.name); !right) return right;
@@ -53,6 +53,9 @@ Result<Done> check(const std::vector<ClusterLayout::Wanted>& nodes) {
     }
     members += 1;
     if (const auto address = net::HostPort::parse(node.address); !address) return address.error();
+    if (!addresses.insert(node.address).second) {
+      return usage(concat("want an address for each replica, found '", node.address, "' twice"));
+    }
   }
   if (members % 2 == 1 && members <= 7) return Done{};
   return usage(

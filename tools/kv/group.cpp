@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
@@ -121,8 +122,13 @@ Result<Done> KvGroup::lay_out(const Options& options) {
                          options.byzantine ? "lie" : "stop", ", found ", count));
   }
   made.f = static_cast<std::uint32_t>((count - 1) / for_each);
+  // Before anything is made that the next try finds.
+  std::set<std::string> different;
   for (const std::string& address : options.addresses) {
     if (const auto right = net::HostPort::parse(address); !right) return right.error();
+    if (!different.insert(address).second) {
+      return config(concat("want an address for each replica, found '", address, "' twice"));
+    }
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto port = draw_port(held);

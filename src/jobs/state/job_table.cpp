@@ -83,7 +83,7 @@ Result<Done> JobTable::cancel(JobId id, std::uint64_t now_ms) {
   if (is_over(job.state)) return refuse(concat("job ", id, " is over"));
   job.cancelled = true;
   if (job.state == JobState::waiting) {
-    job.why = "cancelled before it began";
+    job.why = job.attempt == 0 ? "cancelled before it began" : "cancelled before it began again";
     over(job, JobState::cancelled, now_ms);
   } else if (job.state == JobState::ending) {
     if (job.next == JobState::waiting) job.next = JobState::cancelled;

@@ -90,6 +90,7 @@ TEST_CASE("what is cancelled ends, and is not begun again") {
   const JobId waits = cluster.submit();
   CHECK(cluster(Cancel{waits}).verdict == Verdict::done);
   CHECK(cluster.job(waits).state == JobState::cancelled);
+  CHECK(cluster.job(waits).why == "cancelled before it began");
   CHECK(cluster(Cancel{waits}).why == "job 1 is over");
   cluster.join("a");
   const JobId runs = cluster.submit(1, 5);
@@ -99,6 +100,10 @@ TEST_CASE("what is cancelled ends, and is not begun again") {
   CHECK(told.orders[0].leave);
   cluster.report("a", {}, {exited(runs, 1, 143)});
   CHECK(cluster.job(runs).state == JobState::cancelled);
+  const JobId fails = cluster.submit(1, 5);
+  cluster.report("a", {}, {exited(fails, 1, 3)});
+  CHECK(cluster(Cancel{fails}).verdict == Verdict::done);
+  CHECK(cluster.job(fails).why == "cancelled before it began again");
   CHECK(cluster(Cancel{99}).why == "there is no job 99");
 }
 

@@ -145,6 +145,9 @@ class Start(unittest.TestCase):
         self.end(first, signal.SIGINT)
 
     def test_keys_and_configuration_alone(self):
+        wrong = self.run_it("init", "--directory", self.place, "h:1", "h:2", "h:1")
+        self.assertEqual(3, wrong.returncode)
+        self.assertIn("found 'h:1' twice", wrong.stderr)
         made = self.run_it("init", "--directory", self.place, "--byzantine", "10.0.0.1:7300",
                            "10.0.0.2:7300", "10.0.0.3:7300", "10.0.0.4:7300")
         self.assertEqual((0, ""), (made.returncode, made.stderr))
