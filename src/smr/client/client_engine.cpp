@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 
 namespace piracema::smr {
 
@@ -12,6 +13,11 @@ Sequence number_by_clock() {
   return static_cast<Sequence>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                    std::chrono::system_clock::now().time_since_epoch())
                                    .count());
+}
+
+std::uint64_t draw_life() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
 }
 
 }  // namespace
@@ -56,7 +62,8 @@ ClientEngine::ClientEngine(net::Poller& poller, FlushList& flush_list,
       machine_({.id = id,
                 .operation_bytes_max = configuration.operation_bytes_max,
                 .retry = retry,
-                .first_number = number_by_clock()},
+                .first_number = number_by_clock(),
+                .life = draw_life()},
                view_of(configuration), added_in(configuration), keys_) {
   step(client::Tick{});
 }

@@ -170,7 +170,9 @@ void Machine::send_all_again() {
 
 void Machine::open_session() {
   if (std::exchange(is_opening_, true)) return;
-  OrderWanted wanted{.kind = Kind::open, .operation = {}, .deadline = Time::max()};
+  OrderWanted wanted{.kind = Kind::open,
+                     .operation = wire::encode(Opens{settings_.life}),
+                     .deadline = Time::max()};
   on(wanted);
 }
 
@@ -181,6 +183,12 @@ void Machine::opened(Result<Buffer> result) {
   if (!session || session->session == 0 || session->window == 0) {
     // It is no client any more: not so often that it is a burden.
     reopen_at_ = now_ + Time(settings_.retry.first);
+    return;
+  }
+  // What is asked for in the session of another process is taken for a copy of what that one has
+  // asked for: it would be answered, and never executed.
+  if (session->life != settings_.life) {
+    reopen_at_ = now_;
     return;
   }
   requests_.open_session(session->session, session->window);

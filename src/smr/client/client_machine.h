@@ -25,6 +25,9 @@ struct Settings {
   /// nanoseconds: more than any process of this client has used so far, so what the system's clock
   /// shows.
   Sequence first_number = 1;
+  /// Drawn by each process: another one of this client may come to the same number, when both have
+  /// to be above that of a third whose clock is ahead.
+  std::uint64_t life = 0;
 };
 
 /// A client of a group: opens a session, finds the leader and the view, asks again, counts equal

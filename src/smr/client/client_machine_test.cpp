@@ -42,8 +42,14 @@ class OpenKeyring final : public Keyring {
 
 /// A machine, and the end of each of its wires.
 struct Desk {
+  static constexpr std::uint64_t life = 11;
+
   explicit Desk(FaultModel model, ClientId id = 7)
-      : machine({.id = id, .operation_bytes_max = 100, .retry = {}, .first_number = 1'000},
+      : machine({.id = id,
+                 .operation_bytes_max = 100,
+                 .retry = {},
+                 .first_number = 1'000,
+                 .life = life},
                 test_view(model, model == FaultModel::crash ? 3 : 4), {}, keys) {
     step(Tick{});
     for (const MemberInfo& member : machine.group().view().members) step(LinkUp{member.id});
@@ -84,14 +90,14 @@ struct Desk {
     step(Heard{from, reply_kind, message});
   }
   /// All of them have opened this one.
-  void open(std::uint64_t session, std::uint32_t window = 256) {
+  void open(std::uint64_t session, std::uint32_t window = 256, std::uint64_t of = life) {
     std::vector<std::pair<ReplicaId, Request>> asked;
     for (const MemberInfo& member : machine.group().view().members) {
       for (Request& request : requests(member.id)) asked.emplace_back(member.id, request);
     }
     for (const auto& [replica, request] : asked) {
       if (request.kind != Kind::open) continue;
-      reply(replica, request, wire::encode(SessionOpened{session, window}));
+      reply(replica, request, wire::encode(SessionOpened{session, window, of}));
     }
   }
   std::string answer(Ticket ticket) const {
@@ -129,6 +135,29 @@ TEST_CASE("what is asked for before there is a session, or room in it, is sent w
   REQUIRE(sent.size() == 1);
   CHECK(as_text(sent[0].operation) == "b");
   CHECK(sent[0].sequence == 2);
+}
+
+TEST_CASE("a session that another process of the client has opened is not used, but asked above") {
+  for (const FaultModel model : {FaultModel::crash, FaultModel::byzantine}) {
+    Desk desk(model);
+    desk.order("a");
+    const Request first = desk.requests(0).at(0);
+    desk.step(Tick{});
+    desk.run_until(seconds(2));
+    desk.open(5, 256, Desk::life + 1);
+    desk.run_until(desk.now);
+    const auto asked = desk.requests(0);
+    REQUIRE(asked.size() == 1);
+    CHECK(asked[0].kind == Kind::open);
+    CHECK(asked[0].sequence > first.sequence);
+    for (const MemberInfo& member : desk.machine.group().view().members) {
+      desk.reply(member.id, asked[0], wire::encode(SessionOpened{6, 256, Desk::life}));
+    }
+    const auto sent = desk.requests(0);
+    REQUIRE(sent.size() == 1);
+    CHECK(as_text(sent[0].operation) == "a");
+    CHECK(sent[0].session == 6);
+  }
 }
 
 TEST_CASE(

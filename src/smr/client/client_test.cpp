@@ -94,7 +94,10 @@ struct Group {
   Reply reply_to(const Member& member, const Request& request) {
     Reply reply{request.client, request.session, request.sequence, ReplyStatus::done, nullptr};
     Buffer result = request.operation;
-    if (request.kind == Kind::open) result = wire::encode(SessionOpened{5, 256});
+    if (request.kind == Kind::open) {
+      const auto opens = wire::decode<Opens>(request.operation);
+      result = wire::encode(SessionOpened{5, 256, opens ? opens->life : 0});
+    }
     if (evicted && request.session != 0) reply.status = ReplyStatus::no_session;
     if (member.lies) result = Buffer(as_bytes("lie"));
     reply.result = std::make_shared<const Buffer>(std::move(result));

@@ -13,7 +13,7 @@
 namespace piracema::smr {
 
 /// Of all that replicas and clients say to each other (docs/formats/smr_wire.md).
-constexpr std::uint16_t wire_version = 7;
+constexpr std::uint16_t wire_version = 8;
 
 std::array<std::byte, 16> group_digest(const std::string& group);
 

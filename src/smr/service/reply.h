@@ -41,13 +41,23 @@ struct Reply {
 /// Takes replies to where they are sent from. Called from any thread, by several at once.
 using ReplySink = std::function<void(std::vector<Reply>)>;
 
+/// What an `open` says, or nothing: it is then of life 0.
+struct Opens {
+  /// Of the process that asks, drawn by it. Two processes of one client may number alike.
+  std::uint64_t life = 0;
+  auto fields() { return std::tie(life); }
+};
+
 /// The result of `open`.
 struct SessionOpened {
   std::uint64_t session = 0;
   /// A request may be sent when all those that are so many before it have been answered: what is
   /// older is forgotten.
   std::uint32_t window = 0;
-  auto fields() { return std::tie(session, window); }
+  /// Whose it is (Opens): another process of this client has asked by the same number if it is not
+  /// one's own.
+  std::uint64_t life = 0;
+  auto fields() { return std::tie(session, window, life); }
 };
 
 /// Why an `open` opens nothing, or an `admit` changes nothing: it has to have a number above this

@@ -73,10 +73,18 @@ void Service::admit(const Request& request, const Context& context) {
 
 void Service::open(const Request& request) {
   if (admissions_.is_dismissed(request.client)) return answer(request, ReplyStatus::refused);
-  const std::uint64_t session = sessions_.open(request.client, request.sequence);
-  if (session == 0) return refuse_open(request);
-  answer(request, ReplyStatus::done,
-         std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+  const auto opens = wire::decode<Opens>(request.operation);
+  const std::uint64_t session =
+      sessions_.open(request.client, request.sequence, opens ? opens->life : 0);
+  session == 0 ? refuse_open(request) : tell_opened(request, session);
+}
+
+// A copy is told the same. So is another process of this client that has drawn the same number: it
+// sees by the life that this session is not its own.
+void Service::tell_opened(const Request& request, std::uint64_t session) {
+  const SessionOpened opened{session, Session::window,
+                             sessions_.find(request.client, session)->life()};
+  answer(request, ReplyStatus::done, std::make_shared<const Buffer>(wire::encode(opened)));
 }
 
 void Service::refuse_open(const Request& request) {
@@ -134,8 +142,7 @@ bool Service::answer_again(const Request& request) {
   } else if (open) {
     const std::uint64_t session = sessions_.opened_by(request.client, request.sequence);
     if (session == 0) return false;
-    answer(request, ReplyStatus::done,
-           std::make_shared<const Buffer>(wire::encode(SessionOpened{session, Session::window})));
+    tell_opened(request, session);
   } else if (request.kind == Kind::admit) {
     const Admissions::Answer& last = admissions_.last();
     if (last.sequence != request.sequence) return false;
@@ -189,9 +196,11 @@ void Service::settle() {
 namespace {
 
 constexpr std::uint32_t image_magic = 0x53524D53;  // "SMRS"
-constexpr std::uint32_t image_version = 3;
-/// There the length of the machine's part stands before it, so it had to be there as a whole; now
-/// it stands behind.
+constexpr std::uint32_t image_version = 4;
+/// Sessions have no lives there.
+constexpr std::uint32_t image_version_without_lives = 3;
+/// There, besides, the length of the machine's part stands before it, so it had to be there as a
+/// whole; now it stands behind.
 constexpr std::uint32_t image_version_before = 2;
 
 }  // namespace
@@ -232,8 +241,8 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   wire::Reader in(image);
   if (in.number<std::uint32_t>() != image_magic) return refuse("want a service's image");
   const auto version = in.number<std::uint32_t>();
-  if (version != image_version && version != image_version_before) {
-    return error(Errc::refused, "want version ", image_version_before, " or ", image_version,
+  if (version < image_version_before || version > image_version) {
+    return error(Errc::refused, "want version ", image_version_before, " to ", image_version,
                  ", found ", version);
   }
   if (const auto found = in.number<Instance>(); found != instance) {
@@ -241,7 +250,7 @@ Result<Done> Service::restore(Instance instance, Bytes image) {
   }
   const auto time = in.number<std::uint64_t>();
   Sessions sessions(settings_.sessions);
-  sessions.read(in);
+  sessions.read(in, version > image_version_without_lives);
   Admissions admissions;
   admissions.read(in);
   Bytes machine;

@@ -93,6 +93,7 @@ class Service {
   void admit(const Request& request, const Context& context);
   void open(const Request& request);
   void refuse_open(const Request& request);
+  void tell_opened(const Request& request, std::uint64_t session);
   void close(const Request& request);
   void change_clients(const Request& request);
   void operate(const Request& request, const Context& context);

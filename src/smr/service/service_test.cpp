@@ -93,6 +93,22 @@ TEST_CASE("a request that comes again is answered as before and not executed aga
   CHECK(desk.diary.text() == "a@10 b@20 ");
 }
 
+TEST_CASE("who opens by a number that another process has drawn is told whose the session is") {
+  Desk desk;
+  const auto open = [&](std::uint64_t life) {
+    const auto answer =
+        desk.order({Request{5, 0, 7, Kind::open, 0, wire::encode(Opens{life}), {}}});
+    REQUIRE(answer.size() == 1);
+    const auto opened = wire::decode<SessionOpened>(*answer[0].result);
+    REQUIRE(opened.ok());
+    return *opened;
+  };
+  const SessionOpened first = open(1), other = open(2);
+  CHECK(first.life == 1);
+  CHECK(other.session == first.session);
+  CHECK(other.life == 1);
+}
+
 TEST_CASE("requests of one session may come in another order, and each is executed once") {
   Desk desk;
   const std::uint64_t session = desk.open(5);
@@ -254,7 +270,7 @@ TEST_CASE("bytes that are no image are refused with a reason and change nothing"
   CHECK(desk.service.snapshot()().info.state == right.info.state);
 }
 
-TEST_CASE("an image of the version before is read") {
+TEST_CASE("an image of the versions before is read") {
   Desk desk;
   const std::uint64_t session = desk.open(5);
   desk.order({say(5, session, 1, "a")}, 10);
@@ -262,8 +278,11 @@ TEST_CASE("an image of the version before is read") {
   const std::string image(as_text(*now.chunks.at(0)));
   const std::string text = desk.diary.text(), length = image.substr(image.size() - 8);
   const std::string ours = image.substr(0, image.size() - 8 - text.size());
-  std::string before = ours + length + text;
-  before[4] = 2;
+  constexpr std::size_t life_at = 104;
+  std::string before;
+  SUBCASE("3, without the life of its one session") { before = image, before[4] = 3; }
+  SUBCASE("2, besides with the length in front") { before = ours + length + text, before[4] = 2; }
+  before.erase(life_at, 8);
   Desk other;
   REQUIRE(other.service.restore(2, as_bytes(before)).ok());
   CHECK(other.diary.text() == text);

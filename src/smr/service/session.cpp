@@ -77,6 +77,7 @@ void Session::write(wire::Writer& out) const {
   ENSURE(begun_highest_ == answered_highest_);
   out.number(client_);
   out.number(opened_by_);
+  out.number(life_);
   out.number(used);
   out.number(answered_highest_);
   const auto count = std::count_if(answers_.begin(), answers_.end(),
@@ -90,9 +91,10 @@ void Session::write(wire::Writer& out) const {
   }
 }
 
-Session Session::read(wire::Reader& in) {
+Session Session::read(wire::Reader& in, bool has_life) {
   const auto client = in.number<ClientId>();
-  Session session(client, in.number<Sequence>());
+  const auto opened_by = in.number<Sequence>();
+  Session session(client, opened_by, has_life ? in.number<std::uint64_t>() : 0);
   session.used = in.number<std::uint64_t>();
   const auto highest = in.number<Sequence>();
   const std::size_t count = in.count(17);

@@ -29,11 +29,14 @@ class Session {
     forgotten,  ///< Too old, or its reply was too long to be kept.
   };
 
-  Session(ClientId client, Sequence opened_by) : client_(client), opened_by_(opened_by) {}
+  Session(ClientId client, Sequence opened_by, std::uint64_t life = 0)
+      : client_(client), opened_by_(opened_by), life_(life) {}
 
   ClientId client() const { return client_; }
   /// The number of the request that opened it.
   Sequence opened_by() const { return opened_by_; }
+  /// Of the process that opened it (Opens).
+  std::uint64_t life() const { return life_; }
 
   /// `sequence` is not 0.
   Standing standing(Sequence sequence) const;
@@ -47,7 +50,8 @@ class Session {
   /// Nothing is under way.
   void write(wire::Writer& out) const;
   /// Anything may be in the bytes: ask `in` whether it was right.
-  static Session read(wire::Reader& in);
+  /// `has_life`: images of before version 4 have none.
+  static Session read(wire::Reader& in, bool has_life = true);
 
   /// Larger with each request; who was used longest ago is evicted first.
   std::uint64_t used = 0;
@@ -66,6 +70,7 @@ class Session {
 
   ClientId client_;
   Sequence opened_by_;
+  std::uint64_t life_;
 
   // What was begun and what was answered are kept apart, each a function of the order alone: how
   // far execution is behind the order differs between replicas.

@@ -8,14 +8,14 @@
 
 namespace piracema::smr {
 
-std::uint64_t Sessions::open(ClientId client, Sequence sequence) {
+std::uint64_t Sessions::open(ClientId client, Sequence sequence, std::uint64_t life) {
   Client& known = clients_[client];
   if (const auto number = opened_by(client, sequence)) return number;
   // An old `open` that somebody plays again would push out a session that is in use.
   if (sequence <= known.last_open) return 0;
   make_room(known);
   const std::uint64_t number = next_number_++;
-  auto session = std::make_shared<Session>(client, sequence);
+  auto session = std::make_shared<Session>(client, sequence, life);
   session->used = ++uses_;
   session->generation = generation_;
   sessions_.emplace(number, std::move(session));
@@ -147,7 +147,7 @@ std::function<void(wire::Writer&)> Sessions::snapshot() {
   };
 }
 
-void Sessions::read(wire::Reader& in) {
+void Sessions::read(wire::Reader& in, bool has_lives) {
   sessions_.clear();
   clients_.clear();
   next_number_ = in.number<std::uint64_t>();
@@ -158,10 +158,10 @@ void Sessions::read(wire::Reader& in) {
     const auto last_open = in.number<Sequence>();
     clients_[id] = {last_open, in.number<std::uint64_t>(), {}};
   }
-  const std::size_t sessions = in.count(44);
+  const std::size_t sessions = in.count(has_lives ? 52 : 44);
   for (std::size_t i = 0; i < sessions && in.ok(); ++i) {
     const auto number = in.number<std::uint64_t>();
-    auto session = std::make_shared<Session>(Session::read(in));
+    auto session = std::make_shared<Session>(Session::read(in, has_lives));
     const auto owner = clients_.find(session->client());
     if (owner == clients_.end() || number >= next_number_ || sessions_.contains(number)) {
       return in.fail("a session of nobody");

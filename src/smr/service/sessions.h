@@ -28,7 +28,8 @@ class Sessions {
   /// `sequence` numbers the client's `open`s, and grows (such as by the client's clock): one that
   /// is not above the last is a copy. Returns the session's number, for a copy of the last one that
   /// it opened before; 0 for an older one whose session is gone.
-  std::uint64_t open(ClientId client, Sequence sequence);
+  /// `life`: of the process that asks (Opens).
+  std::uint64_t open(ClientId client, Sequence sequence, std::uint64_t life = 0);
   void close(ClientId client, std::uint64_t session);
   /// All that the client has.
   void close_all(ClientId client);
@@ -55,7 +56,7 @@ class Sessions {
   /// change after this.
   std::function<void(wire::Writer&)> snapshot();
   /// What `snapshot` wrote. Ask `in` whether it was right: if not, these are in no state at all.
-  void read(wire::Reader& in);
+  void read(wire::Reader& in, bool has_lives = true);
 
  private:
   struct Client {

@@ -44,7 +44,8 @@ Client::Client(World& world, std::uint32_t index)
       machine_({.id = id_,
                 .operation_bytes_max = std::size_t{1} << 20,
                 .retry = retry,
-                .first_number = 1},
+                .first_number = 1,
+                .life = index + 1},
                world.view(), known_spares(world, random_), keys_) {}
 
 Client::~Client() = default;
