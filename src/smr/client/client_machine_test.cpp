@@ -178,7 +178,7 @@ TEST_CASE(
     CHECK(second.kind == Kind::open);
     CHECK(second.sequence == last + 1);
     for (ReplicaId id = 0; id < 3; ++id) {
-      desk.reply(id, second, wire::encode(SessionOpened{5, 256}));
+      desk.reply(id, second, wire::encode(SessionOpened{5, 256, Desk::life}));
     }
     CHECK(as_text(desk.requests(0).at(0).operation) == "a");
     CHECK(desk.answer(ticket) == "none yet");
