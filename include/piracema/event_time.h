@@ -19,16 +19,17 @@ inline constexpr DropLate drop_late;
 /// order. What comes later than that is late, and leaves by the second output; the others leave by
 /// the first, as they came.
 ///
-///     pipeline(combine(source("readings", Readings{}), event_time("times", time_of, 5s,
-///     drop_late)),
+///     pipeline(combine(source("readings", Readings{}),
+///                      event_time("times", time_of, 5s, drop_late)),
 ///              window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{}), …)
 ///
 /// What is late depends on the items alone, in the order in which they come to the node: put it
-/// right behind a source, each replica of which then has event time of its own. So the same items
-/// are late in every run, whatever is lost on the way. Windows and other nodes that need event time
-/// may come any number of nodes later, but not behind a cycle; event time is as far there as it is
-/// behind the replica that is furthest behind. A source that has not ended and gives nothing stops
-/// it.
+/// right behind a source, each replica of which then has event time of its own, or where items come
+/// in one order. So the same items are late in every run, whatever is lost on the way. Behind
+/// several replicas that send as they can, that order may be another one in each run. Windows and
+/// other nodes that need event time may come any number of nodes later, but not behind a cycle;
+/// event time is as far there as it is behind the replica that is furthest behind. A source that
+/// has not ended and gives nothing stops it.
 template <class TimeOf>
 auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait) {
   using In = detail::TimedItem<TimeOf>;

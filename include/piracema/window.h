@@ -16,13 +16,14 @@ namespace piracema {
 ///
 ///     struct Mean {
 ///       struct Sum { double sum = 0; std::uint64_t count = 0; };
-///       void operator()(const Reading& reading, Sum& sum) const { … }      // takes an item in
-///       void combine(const Sum& more, Sum& into) const { … }               // for sliding windows
-///       double result(const Sum& sum) const { return sum.sum / sum.count; }  // else the Sum
-///       itself
+///       // Takes an item in; for windows that overlap, what another stretch of time has gathered;
+///       // and what the result is, else the Sum itself.
+///       void operator()(const Reading& reading, Sum& sum) const { … }
+///       void combine(const Sum& more, Sum& into) const { … }
+///       double result(const Sum& sum) const { return sum.sum / sum.count; }
 ///     };
-///     window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{})   // WindowResult<Sensor,
-///     double>
+///     // Gives a WindowResult<Sensor, double>.
+///     window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{})
 ///
 /// `code` takes an item into what the window has gathered, at first `V{}`; for windows that overlap
 /// it has `combine`, which takes in what another stretch of time has gathered. `key_of` and

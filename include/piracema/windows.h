@@ -4,6 +4,7 @@
 #include <piracema/operator.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>

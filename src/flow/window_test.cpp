@@ -276,6 +276,10 @@ TEST_CASE("slices that are in no order, or of which some are missing, are no sta
     CHECK_THROWS_AS(detail::KeyedReader(Bytes(bytes).first(length)).get<decltype(slices)>(),
                     DecodeError);
   }
+  const std::byte highest = std::exchange(bytes.data()[7], std::byte{0x7F});
+  for (int i = 0; i < 7; ++i) bytes.data()[i] = std::byte{0xFF};
+  CHECK_THROWS_AS(detail::KeyedReader(Bytes(bytes)).get<decltype(slices)>(), DecodeError);
+  for (int i = 0; i < 8; ++i) bytes.data()[i] = highest;
   std::swap(bytes.data()[16], bytes.data()[32]);
   CHECK_THROWS_AS(detail::KeyedReader(Bytes(bytes)).get<decltype(slices)>(), DecodeError);
 }
@@ -304,6 +308,6 @@ TEST_CASE("what a window gathers is a part of what a snapshot is compared by") {
     auto block = window("w", 1, visitor_of, when_visited, tumbling(seconds(1)), code);
     return block.parts.graph.code[0]()->layout();
   };
-  CHECK(layout(Narrow{}) == "keys(u64, windows(u32))");
-  CHECK(layout(Wide{}) == "keys(u64, windows(u64))");
+  CHECK(layout(Narrow{}) == "keys(u64, windows(u32) of 1000000000 ns every 1000000000 ns)");
+  CHECK(layout(Wide{}) == "keys(u64, windows(u64) of 1000000000 ns every 1000000000 ns)");
 }

@@ -81,6 +81,16 @@ class Windows(WindowsCase):
         again.end()
         self.check(again)
 
+    def test_a_job_does_not_go_on_with_other_windows(self):
+        job = self.job(12_000, pause_us=400)
+        job.wait_for("snapshot")
+        job.process.send_signal(signal.SIGINT)
+        job.end(75)
+        again = self.job(12_000, "--resume", folder=job.folder, program=["every_ms=500"])
+        again.end(3)
+        self.assertIn("of 1000000000 ns every 250000000 ns)", again.said())
+        self.assertIn("of 1000000000 ns every 500000000 ns)", again.said())
+
     def test_a_program_by_itself_counts_what_was_late(self):
         with tempfile.TemporaryDirectory(prefix="piracema-windows-") as folder:
             run = subprocess.run([WINDOWS, "out", "items=8000"], cwd=folder, env=CLEAN, text=True,

@@ -154,13 +154,16 @@ class StatesOf {
   }
   bool is_closing() const { return is_closing_; }
 
-  std::string layout(const std::string& own) const { return layout_with<State>(own); }
+  std::string layout(const F& code, const std::string& own) const {
+    return layout_with<State>(code, own);
+  }
   static constexpr std::uint32_t former_states = FormerState<State>::count;
   /// The same of the types that the state had in versions before, the newest first.
-  std::vector<std::string> former_layouts(const std::string& own) const {
+  std::vector<std::string> former_layouts(const F& code, const std::string& own) const {
     std::vector<std::string> all;
-    for_each_former<State>(
-        [&](auto* one) { all.push_back(layout_with<std::remove_pointer_t<decltype(one)>>(own)); });
+    for_each_former<State>([&](auto* one) {
+      all.push_back(layout_with<std::remove_pointer_t<decltype(one)>>(code, own));
+    });
     return all;
   }
 
@@ -181,12 +184,14 @@ class StatesOf {
   };
 
   template <class Value>
-  static std::string layout_with(const std::string& own) {
+  static std::string layout_with(const F& code, const std::string& own) {
     StateLayout keys, values;
     keys.encoded<Key>();
     values.encoded<Value>();
-    return "keys(" + keys.text() + ", " + values.text() + (expires ? " with its time" : "") + ")" +
-           (own == "nothing" ? "" : " and " + own);
+    std::string text = "keys(" + keys.text() + ", " + values.text();
+    // What a state means may depend on more than its type.
+    if constexpr (requires { code.layout_of_states(); }) text += " " + code.layout_of_states();
+    return text + (expires ? " with its time" : "") + ")" + (own == "nothing" ? "" : " and " + own);
   }
 
   template <class Use>

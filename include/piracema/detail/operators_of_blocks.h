@@ -162,7 +162,7 @@ class WithStates : public Base {
     return nullptr;
   }
   std::string layout() override {
-    if constexpr (Keys::keyed) return keys_.layout(Base::layout());
+    if constexpr (Keys::keyed) return keys_.layout(this->code_, Base::layout());
     return Base::layout();
   }
   std::uint32_t former_states() const override {
@@ -170,7 +170,7 @@ class WithStates : public Base {
     return 0;
   }
   std::vector<std::string> former_layouts() override {
-    if constexpr (Keys::keyed) return keys_.former_layouts(Base::layout());
+    if constexpr (Keys::keyed) return keys_.former_layouts(this->code_, Base::layout());
     return {};
   }
 

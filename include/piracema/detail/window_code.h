@@ -60,6 +60,13 @@ class WindowGrid {
         std::to_string(size_.count()) + " ns every " + std::to_string(slice_.count()) + " ns");
   }
 
+  /// For a snapshot of other windows to be refused: slices are numbered by their length, and those
+  /// that no window needed are gone.
+  std::string text() const {
+    return "of " + std::to_string(size_.count()) + " ns every " + std::to_string(slice_.count()) +
+           " ns";
+  }
+
   std::int64_t slices() const { return size_ / slice_; }
   /// Which slice a time is in.
   std::int64_t slice_of(EventTime time) const {
@@ -93,6 +100,7 @@ class WindowCode {
       : time_of_(std::move(time_of)), grid_(windows), code_(std::move(code)) {}
 
   void start(const Context&) const { grid_.check(); }
+  std::string layout_of_states() const { return grid_.text(); }
 
   void operator()(const In& item, Slices& slices, Emit<Given>&) {
     const EventTime time = time_of_(item);

@@ -62,9 +62,16 @@ class WindowSlices {
   }
   static WindowSlices get(KeyedReader& in) {
     WindowSlices all;
-    all.next_end_ = static_cast<std::int64_t>(in.number());
-    for (std::uint64_t left = in.number(); left != 0; --left) {
+    const auto read_number = [&in] {
       const auto number = static_cast<std::int64_t>(in.number());
+      if (number < -number_most || number > number_most) {
+        throw DecodeError("a slice of a window is of no time");
+      }
+      return number;
+    };
+    all.next_end_ = read_number();
+    for (std::uint64_t left = in.number(); left != 0; --left) {
+      const std::int64_t number = read_number();
       if (number <= all.latest_.number) throw DecodeError("slices of a window are in no order");
       all.add_latest({number, in.get<V>()});
     }
@@ -90,6 +97,8 @@ class WindowSlices {
   friend class WindowSlices;
 
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  /// No time has a slice above, if slices are a nanosecond or more.
+  static constexpr std::int64_t number_most = std::numeric_limits<std::int64_t>::max() - 1;
   struct Slice {
     std::int64_t number = none;
     V value{};

@@ -1,6 +1,6 @@
-// windows_app OUT [replicas=N] [pause_us=N] [items=N]: numbers from two sources, which happened at
-// about as many milliseconds. For each key and each second, four times in a second, how many there
-// were and their sum; and those that came too late.
+// windows_app OUT [replicas=N] [pause_us=N] [items=N] [every_ms=N]: numbers from two sources, which
+// happened at about as many milliseconds. For each key and each second, four times in a second or
+// each N ms, how many there were and their sum; and those that came too late.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -62,14 +62,14 @@ std::string late_text(const std::int64_t& item) { return "late " + std::to_strin
 int main(int argc, char** argv) {
   const Options options(argc, argv);
   const auto replicas = static_cast<std::uint32_t>(options.number("replicas", 2));
+  const milliseconds every(options.number("every_ms", 250));
   const Numbers numbers{.end = options.number("items", 40'000) / 2,
                         .pause_us = options.number("pause_us", 0)};
-  return run(
-      pipeline(combine(source("numbers", Share{.numbers = numbers}).replicas(2),
-                       event_time("times", time_of, milliseconds(50)).replicas(2)),
-               branches(pipeline(window("windows", replicas, key_of, time_of,
-                                        sliding(milliseconds(1'000), milliseconds(250)), Add{}),
-                                 node("text", text_of)),
-                        node("late", late_text)),
-               sink("write", LineSink{options.out()})));
+  return run(pipeline(combine(source("numbers", Share{.numbers = numbers}).replicas(2),
+                              event_time("times", time_of, milliseconds(50)).replicas(2)),
+                      branches(pipeline(window("windows", replicas, key_of, time_of,
+                                               sliding(milliseconds(1'000), every), Add{}),
+                                        node("text", text_of)),
+                               node("late", late_text)),
+                      sink("write", LineSink{options.out()})));
 }
