@@ -40,7 +40,7 @@ void Machine::start() {
   if (runner_) return;
   life_ += 1;
   runner_ = std::make_unique<JobRunner>(
-      JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h", kind_});
+      JobRunner::Settings{name_, scheduler_.random().next() | 1, 2, "/d", "h-" + name_, kind_});
   deliver(JobRunner::LeavingTakes{scheduler_.between(seconds(1), seconds(4)), ending_most});
   deliver(lent_);
   told_full_ = false;
