@@ -1,5 +1,6 @@
 #include "sim/stream_worker.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <utility>
@@ -184,8 +185,9 @@ class StreamWorker final : public SimWorker, public ReplicaOwner {
 
   void leave(Slot to, wire::Frame frame) {
     const runtime::Peer& peer = deploy_.peers.at(to);
-    static const char* const names[] = {"batch",   "barrier", "end",    "credit",
-                                        "release", "probe",   "relayed"};
+    static constexpr std::array names = {"batch",   "barrier", "end",       "credit",
+                                         "release", "probe",   "watermark", "relayed"};
+    static_assert(names.size() == runtime::relayed_kind + 1);
     const char* name = names[frame.kind];
     host_.send(peer.slot, peer.incarnation, name, [frame = std::move(frame)](SimWorker& worker) {
       static_cast<StreamWorker&>(worker).receive(frame);
