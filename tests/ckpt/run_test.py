@@ -197,6 +197,18 @@ class Run(CkptTest):
         self.assertEqual(75, job.end(), job.errors())
         return job
 
+    def test_images_whose_job_file_is_gone_are_not_removed_by_a_new_job(self):
+        wanted = self.wanted()
+        job = self.job_with_two_images()
+        file = self.dir / "job.json"
+        kept = file.rename(self.path / "kept")
+        refused = self.ckpt("run", "--dir", self.dir, "--", "true", code=3)
+        self.assertIn("holds images of a job whose job.json is not there", refused.stderr)
+        kept.rename(file)
+        second = self.resume()
+        self.assertEqual(STATUS, second.end(), second.errors())
+        self.check(wanted, job, second)
+
     def test_a_restart_that_fails_once_is_tried_again_from_the_same_image(self):
         wanted = self.wanted()
         job = self.job_with_two_images()

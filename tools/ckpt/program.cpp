@@ -190,9 +190,14 @@ Result<JobFile> new_job(JobDirectory& directory, std::vector<std::string> comman
   const auto old = directory.read();
   ImageStore images(directory);
   if (!old && old.error().code != Errc::not_found) return old.error();
+  const auto left = images.list();
+  if (!left) return left.error();
+  if (!old && !left->empty()) {
+    return Error{Errc::config, concat(directory.path(),
+                                      ": holds images of a job whose job.json is not there: put "
+                                      "it back, remove them, or use another directory")};
+  }
   if (old && !old->ended) {
-    const auto left = images.list();
-    if (!left) return left.error();
     if (!left->empty() || !look_at_local_images(*old).empty()) {
       return Error{Errc::config, concat(directory.path(),
                                         ": holds images of a job that has not "
