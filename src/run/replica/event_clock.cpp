@@ -16,21 +16,16 @@ bool EventClock::call_if_due() {
     told_ = marks_.come();
   }
   EventTime come = no_event_time;
-  outbox_.begin_finish();
-  if (!guard_.call("on_event_time", [&] { come = operator_->advance(told_, outbox_); })) {
-    return true;
-  }
-  guard_.no_item();
+  const auto advance = [&] { come = operator_->advance(told_, outbox_); };
+  if (!between_batches_.call("on_event_time", advance)) return true;
   is_advancing_ = has_had_turn_ = operator_->is_advancing();
   if (!is_advancing_) look();
-  if (gives_) counters_.items_late.store(operator_->items_late(), std::memory_order_relaxed);
+  count_late();
   if (come > said_ && !is_in_cycle_) {
     said_ = come;
     outbox_.watermark({come});
     counters_.event_time_has_come(come);
   }
-  outbox_.pump();
-  counters_.sent(outbox_.items_sent(), outbox_.bytes_sent());
   return true;
 }
 

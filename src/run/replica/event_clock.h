@@ -10,6 +10,7 @@
 #include "flow/plan.h"
 #include "run/barrier/watermarks.h"
 #include "run/packet/port.h"
+#include "run/replica/between_batches.h"
 #include "run/replica/counters.h"
 #include "run/replica/operator_guard.h"
 #include "run/sending/outbox.h"
@@ -27,8 +28,8 @@ class EventClock {
              Outbox& outbox)
       : port_(port),
         counters_(counters),
-        guard_(guard),
         outbox_(outbox),
+        between_batches_(counters, guard, outbox),
         marks_(plan),
         is_in_cycle_(plan.heads != 0) {}
 
@@ -53,9 +54,7 @@ class EventClock {
   /// closes batches that are not full; but every other time while the operator has more to do.
   bool call() { return (has_news_ || is_advancing_) && call_if_due(); }
   /// Nothing follows.
-  void finish() {
-    if (gives_) counters_.items_late.store(operator_->items_late(), std::memory_order_relaxed);
-  }
+  void finish() { count_late(); }
   /// Until the next call, if there is one to come.
   std::optional<Time> left() const;
 
@@ -64,11 +63,14 @@ class EventClock {
  private:
   void look() { has_news_ = has_news_ || (!is_in_cycle_ && marks_.come() > told_); }
   bool call_if_due();
+  void count_late() {
+    if (gives_) counters_.items_late.store(operator_->items_late(), std::memory_order_relaxed);
+  }
 
   Port& port_;
   Counters& counters_;
-  OperatorGuard& guard_;
   Outbox& outbox_;
+  BetweenBatches between_batches_;
   Operator* operator_ = nullptr;
   Watermarks marks_;
   const bool is_in_cycle_;

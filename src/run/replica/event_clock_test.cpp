@@ -23,8 +23,9 @@ EventTime come_at(int second) { return EventTime(seconds(second)); }
 
 /// Hears of event time, and may say another one.
 struct Listener final : Operator {
-  EventTime advance(EventTime come, Output&) override {
+  EventTime advance(EventTime come, Output& output) override {
     heard.push_back(come);
+    for (const std::int64_t item : emits) output.emit(item);
     if (throws) throw std::runtime_error("no time");
     if (more != 0 && --more != 0) return no_event_time;
     return own.value_or(come);
@@ -35,6 +36,7 @@ struct Listener final : Operator {
 
   std::vector<EventTime> heard;
   std::optional<EventTime> own;
+  std::vector<std::int64_t> emits;
   /// So often it has more to do.
   int more = 0;
   bool throws = false;
@@ -125,6 +127,33 @@ TEST_CASE(
   f.port.clock = EventClock::interval;
   CHECK(f.clock.call());
   CHECK(f.code.heard == std::vector<EventTime>{come_at(1), come_at(1), come_at(1), come_at(2)});
+}
+
+TEST_CASE("what an operator emits at it leaves at once, although it has more to do") {
+  Middle f;
+  for (const ReplicaId to : {2u, 3u}) f.outbox.on_credit(to, {.batches = 4, .ns_per_item = 100});
+  f.clock.begin(f.code);
+  f.code.more = 3;
+  f.code.emits = {1, 2};
+  f.clock.on_watermark(0, come_at(1));
+  CHECK(f.clock.call());
+  CHECK(f.port.values() == std::vector<std::int64_t>{1, 2});
+  CHECK(f.said().empty());
+}
+
+TEST_CASE("a replica that waits for room does not wake for event time") {
+  Fixture f(1);
+  Replica& worker = f.make(1);
+  worker.receive(0, Watermark{come_at(1)});
+  f.run();
+  f.port.clock = milliseconds(1);
+  worker.receive(0, Watermark{come_at(2)});
+  f.run();
+  CHECK(worker.longest_wait() == milliseconds(9));
+  // More than anybody has asked for.
+  for (std::int64_t item = 0; item < 10; ++item) worker.receive(0, batch_of({item}));
+  f.run();
+  CHECK_FALSE(worker.longest_wait());
 }
 
 TEST_CASE("an operator that throws at it fails its replica, by no item") {

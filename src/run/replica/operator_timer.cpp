@@ -15,16 +15,10 @@ bool OperatorTimer::call_if_due() {
   const WallTime now = port_.wall_time();
   if (!guard_.call("next_timer", [&] { next_ = operator_->next_timer(); })) return true;
   if (!next_ || *next_ > now) return false;
-  outbox_.begin_finish();
-  const bool called = guard_.call("on_timer", [&] {
+  between_batches_.call("on_timer", [&] {
     operator_->on_timer(now, outbox_);
     next_ = operator_->next_timer();
   });
-  if (!called) return true;
-  guard_.no_item();
-  outbox_.flush();
-  outbox_.pump();
-  counters_.sent(outbox_.items_sent(), outbox_.bytes_sent());
   return true;
 }
 

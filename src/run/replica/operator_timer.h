@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "run/packet/port.h"
+#include "run/replica/between_batches.h"
 #include "run/replica/counters.h"
 #include "run/replica/operator_guard.h"
 #include "run/sending/outbox.h"
@@ -17,7 +18,7 @@ namespace piracema::runtime {
 class OperatorTimer {
  public:
   OperatorTimer(Port& port, Counters& counters, OperatorGuard& guard, Outbox& outbox)
-      : port_(port), counters_(counters), guard_(guard), outbox_(outbox) {}
+      : port_(port), guard_(guard), outbox_(outbox), between_batches_(counters, guard, outbox) {}
 
   /// `of` outlives it. Nothing is called before, nor if it has no timer.
   void begin(Operator& of) {
@@ -35,9 +36,9 @@ class OperatorTimer {
   bool call_if_due();
 
   Port& port_;
-  Counters& counters_;
   OperatorGuard& guard_;
   Outbox& outbox_;
+  BetweenBatches between_batches_;
   Operator* operator_ = nullptr;
   /// As of the last call.
   std::optional<WallTime> next_;
