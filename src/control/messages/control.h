@@ -146,9 +146,8 @@ struct Progress {
   /// What it is at then, if that is an item.
   static constexpr std::uint64_t no_item = ~std::uint64_t{0};
   std::uint64_t item = no_item;
-  /// How far event time has come behind what it has sent, since 1970.
-  static constexpr Time no_event_time = Time::min();
-  Time event_time = no_event_time;
+  /// How far event time has come behind what it has sent, since 1970; none: nobody has said.
+  std::optional<Time> event_time;
   /// Items that were behind event time when they came, since the job began.
   std::uint64_t items_late = 0;
   auto fields() {

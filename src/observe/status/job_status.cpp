@@ -38,12 +38,12 @@ std::string where_event_time_stands_still(const JobStatus& status) {
     if (replica.ended || !gives_event_time(status, replica.node)) continue;
     if (last == nullptr || replica.work.event_time < last->work.event_time) last = &replica;
   }
-  if (last == nullptr || last->work.event_time_still < stands_still) return "";
+  if (last == nullptr || last->event_time_still < stands_still) return "";
   const NodeStatus& node = status.nodes[last->node];
   return concat("event time stands still at ", node.name,
                 node.replicas == 1 ? "" : concat("/", last->index), ": it has ",
                 last->work.event_time ? "come no further for " : "given none for ",
-                human_seconds(to_seconds(last->work.event_time_still)));
+                human_seconds(to_seconds(last->event_time_still)));
 }
 
 }  // namespace

@@ -35,8 +35,6 @@ struct WorkStatus {
   /// How far event time has come behind what was sent, since 1970: at the replica that is furthest
   /// behind of those where it is known.
   std::optional<Time> event_time;
-  /// Of a replica: how long that, or that there is none, has been so.
-  Time event_time_still{};
   /// Items that were behind event time when they came, since the job began.
   std::uint64_t items_late = 0;
   /// Over the last seconds.
@@ -54,6 +52,8 @@ struct ReplicaStatus {
   std::uint32_t node = 0, index = 0;
   Slot slot = 0;
   bool ended = false;
+  /// For how long its event time, or that it has none, has been as it is.
+  Time event_time_still{};
   WorkStatus work;
 };
 

@@ -44,7 +44,7 @@ TEST_CASE("a replica at which event time stands still is named, if no node is bu
                            std::chrono::seconds still) {
     status.replicas.push_back({.node = of, .index = index});
     status.replicas.back().work.event_time = come;
-    status.replicas.back().work.event_time_still = still;
+    status.replicas.back().event_time_still = still;
     status.nodes[of].work += status.replicas.back().work;
   };
   using std::chrono::seconds;
@@ -52,10 +52,10 @@ TEST_CASE("a replica at which event time stands still is named, if no node is bu
   replica(0, 1, seconds(100), seconds(12));
   replica(1, 0, seconds(100), seconds(12));
   CHECK(bottleneck(status) == "event time stands still at in/1: it has come no further for 12.0 s");
-  status.replicas[1].work.event_time_still = seconds(9);
+  status.replicas[1].event_time_still = seconds(9);
   CHECK(bottleneck(status).starts_with("no node is busy"));
   status.replicas[1].work.event_time.reset();
-  status.replicas[1].work.event_time_still = seconds(40);
+  status.replicas[1].event_time_still = seconds(40);
   CHECK(bottleneck(status) == "event time stands still at in/1: it has given none for 40.0 s");
   status.replicas[1].ended = true;
   CHECK(bottleneck(status).starts_with("no node is busy"));

@@ -103,12 +103,8 @@ WorkStatus Recorder::work_of(Watched& replica, const runtime::Progress& total, T
                   .spent = replica.spent,
                   .queued = total.queued,
                   .state_bytes = replica.state_bytes,
+                  .event_time = total.event_time,
                   .items_late = total.items_late};
-  if (std::exchange(replica.event_time, total.event_time) != total.event_time) {
-    replica.event_time_at = at;
-  }
-  if (total.event_time != runtime::Progress::no_event_time) work.event_time = total.event_time;
-  work.event_time_still = at - replica.event_time_at;
   auto& recent = replica.recent;
   if (!recent.empty()) {
     const Moment& then = recent.front();
@@ -146,12 +142,17 @@ void Recorder::look_at_replicas(JobStatus& status, Time at, const Coordinator& c
   for (ReplicaId id = 0; id < replicas_.size(); ++id) {
     const flow::ReplicaPlan& plan = job_->plan.replicas[id];
     const runtime::Progress total = tally.total(id);
-    spend(replicas_[id], total, coordinator.epoch(), status.running, passed);
+    Watched& watched = replicas_[id];
+    spend(watched, total, coordinator.epoch(), status.running, passed);
+    if (std::exchange(watched.event_time, total.event_time) != total.event_time) {
+      watched.event_time_at = at;
+    }
     status.replicas.push_back({.node = plan.node,
                                .index = plan.index,
                                .slot = job_->placement[id],
                                .ended = coordinator.metadata().has_ended(id),
-                               .work = work_of(replicas_[id], total, at)});
+                               .event_time_still = at - watched.event_time_at,
+                               .work = work_of(watched, total, at)});
     const WorkStatus& work = status.replicas.back().work;
     NodeStatus& node = status.nodes[plan.node];
     node.work += work;

@@ -56,7 +56,8 @@ class Recorder {
     Epoch epoch = 0;
     std::uint64_t state_bytes = 0;
     /// As it said last, and since when it has said so.
-    Time event_time = runtime::Progress::no_event_time, event_time_at{};
+    std::optional<Time> event_time;
+    Time event_time_at{};
     std::deque<Moment> recent;
   };
 

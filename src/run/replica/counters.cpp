@@ -16,6 +16,12 @@ void Counters::clear() {
   event_time_has_come(no_event_time);
 }
 
+std::optional<Time> Counters::event_time_come() const {
+  const EventTime come{Time(event_time.load(std::memory_order_relaxed))};
+  if (come == no_event_time) return std::nullopt;
+  return come.time_since_epoch();
+}
+
 void Counters::wait_for_room(bool waits, Time now) {
   constexpr auto relaxed = std::memory_order_relaxed;
   if (!waits) blocked_ns.store(blocked_by(now), relaxed);

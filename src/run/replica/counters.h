@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "base/clock.h"
 
@@ -25,6 +26,8 @@ struct Counters {
   /// Since the job began.
   std::atomic<std::uint64_t> items_late{0};
   void clear();
+  /// Since 1970; none: nobody has said how far.
+  std::optional<Time> event_time_come() const;
   void event_time_has_come(EventTime come) {
     event_time.store(come.time_since_epoch().count(), std::memory_order_relaxed);
   }

@@ -207,20 +207,19 @@ Heartbeat Worker::heartbeat() const {
     const ReplicaActor* const replica = layout->replicas[id];
     if (replica == nullptr) continue;
     const Counters& counters = replica->counters();
-    beat.progress.push_back(
-        {.replica = id,
-         .items_in = counters.items_in.load(std::memory_order_relaxed),
-         .items_out = counters.items_out.load(std::memory_order_relaxed),
-         .bytes_in = counters.bytes_in.load(std::memory_order_relaxed),
-         .bytes_out = counters.bytes_out.load(std::memory_order_relaxed),
-         .busy_ns = counters.busy_ns.load(std::memory_order_relaxed),
-         .blocked_ns = counters.blocked_by(now()),
-         .queued = counters.queued.load(std::memory_order_relaxed),
-         .read_ppm = counters.read_ppm.load(std::memory_order_relaxed),
-         .calls = counters.calls.load(std::memory_order_relaxed),
-         .item = replica->item(),
-         .event_time = Time(counters.event_time.load(std::memory_order_relaxed)),
-         .items_late = counters.items_late.load(std::memory_order_relaxed)});
+    beat.progress.push_back({.replica = id,
+                             .items_in = counters.items_in.load(std::memory_order_relaxed),
+                             .items_out = counters.items_out.load(std::memory_order_relaxed),
+                             .bytes_in = counters.bytes_in.load(std::memory_order_relaxed),
+                             .bytes_out = counters.bytes_out.load(std::memory_order_relaxed),
+                             .busy_ns = counters.busy_ns.load(std::memory_order_relaxed),
+                             .blocked_ns = counters.blocked_by(now()),
+                             .queued = counters.queued.load(std::memory_order_relaxed),
+                             .read_ppm = counters.read_ppm.load(std::memory_order_relaxed),
+                             .calls = counters.calls.load(std::memory_order_relaxed),
+                             .item = replica->item(),
+                             .event_time = counters.event_time_come(),
+                             .items_late = counters.items_late.load(std::memory_order_relaxed)});
   }
   return beat;
 }
