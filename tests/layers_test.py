@@ -21,7 +21,7 @@ PUBLIC = {
     "base": ["bytes", "ckpt", "detail/ckpt_board", "detail/kept_memory", "detail/restored", "error"],
     "wire": ["batch", "codec", "key"],
     "smr": ["smr"],
-    "flow": ["blocks", "building_block", "detail", "event_time", "graph", "groups", "keyed_state", "list_state", "map_state", "window", "windows",
+    "flow": ["blocks", "building_block", "detail", "event_time", "graph", "groups", "keyed_state", "list_state", "map_state", "window", "window_result", "windows",
              "operator", "output", "poll", "sequence"],
     "connect": ["detail/file_share", "detail/journal", "detail/output_file", "detail/own_fd",
                 "detail/readiness", "directory", "files", "pipe", "socket"],

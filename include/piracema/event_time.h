@@ -33,7 +33,7 @@ inline constexpr DropLate drop_late;
 template <class TimeOf>
 auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait) {
   using In = detail::TimedItem<TimeOf>;
-  return node(std::move(name), detail::PartsLate<In, TimeOf>(std::move(time_of), wait));
+  return node(std::move(name), detail::SeparatesLate<In, TimeOf>(std::move(time_of), wait));
 }
 
 /// The same with one output.

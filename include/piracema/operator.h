@@ -93,9 +93,9 @@ class Operator {
   virtual void on_timer(WallTime now, Output&) { static_cast<void>(now); }
 
   /// Event time has come to `come`: what this operator gets from now on is not earlier, but for
-  /// what was late when its time was read. Called between two batches when that has grown, some
-  /// hundred times a second at most; also before it has begun, and then `come` is `no_event_time`,
-  /// if `gives_event_time`, and then after each batch. What it emits comes from no batch. Returns
+  /// what was late when its time was read. Called between two batches when that has grown, a
+  /// hundred times a second at most; if `gives_event_time`, also at the start, where `come` is
+  /// `no_event_time`, and after it has worked. What it emits comes from no batch. Returns
   /// how far event time has come behind all that this operator has emitted, which must not go back.
   virtual EventTime advance(EventTime come, Output&) { return come; }
   /// It has more to do for the last `advance`, and is called again with the same `come`; what it

@@ -3,6 +3,8 @@
 #include <piracema/blocks.h>
 #include <piracema/detail/window_code.h>
 #include <piracema/event_time.h>
+#include <piracema/window_result.h>
+#include <piracema/windows.h>
 
 #include <cstdint>
 #include <string>

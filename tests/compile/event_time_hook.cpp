@@ -1,14 +1,10 @@
 // first error: on_event_time takes an EventTime, and the Emit<Out>& that the code is called with
 #include <piracema/piracema.h>
 
+#include "readings.h"
+
 using namespace piracema;
 using namespace std::chrono_literals;
-
-struct Reading {
-  std::int64_t ms = 0, value = 0;
-};
-std::optional<Reading> none() { return std::nullopt; }
-std::int64_t value_of(const Reading& reading) { return reading.value; }
 
 struct Watch {
   void operator()(const Reading& reading, Emit<Reading>& emit) { emit(reading); }

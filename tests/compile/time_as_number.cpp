@@ -1,14 +1,10 @@
 // first error: what reads the time of an item takes the item and returns an EventTime
 #include <piracema/piracema.h>
 
+#include "readings.h"
+
 using namespace piracema;
 using namespace std::chrono_literals;
-
-struct Reading {
-  std::int64_t ms = 0, value = 0;
-};
-std::optional<Reading> none() { return std::nullopt; }
-std::int64_t value_of(const Reading& reading) { return reading.value; }
 
 std::int64_t ms_of(const Reading& reading) { return reading.ms; }
 

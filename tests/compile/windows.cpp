@@ -1,18 +1,10 @@
 // Windows and event time, in all the forms that there are.
 #include <piracema/piracema.h>
 
+#include "readings.h"
+
 using namespace piracema;
 using namespace std::chrono_literals;
-
-struct Reading {
-  std::int64_t ms = 0, value = 0;
-};
-std::optional<Reading> none() { return std::nullopt; }
-std::int64_t value_of(const Reading& reading) { return reading.value; }
-
-EventTime time_of(const Reading& reading) {
-  return EventTime(std::chrono::milliseconds(reading.ms));
-}
 
 struct Mean {
   struct Sum {

@@ -225,22 +225,14 @@ std::vector<std::uint64_t> expected_of_meeting() {
 
 /// A job whose states are of one of two kinds, and what it gives whatever goes wrong.
 template <class Code>
-void come_through(std::uint64_t first_seeds) {
+void come_through_with(std::uint64_t first_seeds) {
   std::uint64_t recoveries = 0;
   for (const auto seed : seeds(first_seeds)) {
     Outside outside;
     Random random(seed);
     const Graph graph = graph_of<Code>(outside, 1 + static_cast<std::uint32_t>(random.below(4)), 2);
-    Cluster::Settings with = settings_of(seed, graph);
-    with.chaos = everything(Random(seed));
-    Cluster cluster(with, workers(graph, seed));
-    for (Time at{}; at < with.chaos.until; at += random.below(3'000) * milliseconds(1)) {
-      cluster.scheduler().at(at, [&] { outside.throwing = 1; });
-    }
-    REQUIRE(cluster.run(seconds(200)));
-    CHECK(cluster.finish()->code == 0);
+    recoveries += come_through(graph, outside, seed);
     check_output(outside);
-    recoveries += cluster.coordinator().epoch() - 1;
   }
   CHECK((recoveries > 0 || tracing()));
 }
@@ -268,25 +260,20 @@ TEST_CASE("two inputs see one state of a key, whatever goes wrong on the way") {
     Outside outside;
     Random random(seed);
     const Graph graph = graph_of_meeting(outside, 1 + static_cast<std::uint32_t>(random.below(4)));
-    Cluster::Settings with = settings_of(seed, graph);
-    with.chaos = everything(Random(seed));
-    Cluster cluster(with, workers(graph, seed));
-    REQUIRE(cluster.run(seconds(200)));
-    CHECK(cluster.finish()->code == 0);
+    recoveries += come_through(graph, outside, seed);
     auto found = outside.output;
     std::sort(found.begin(), found.end());
     CHECK((found == expected_of_meeting()));
-    recoveries += cluster.coordinator().epoch() - 1;
   }
   CHECK((recoveries > 0 || tracing()));
 }
 
 TEST_CASE("states by key come through whatever goes wrong on the way") {
-  come_through<CountKeys>(300);
+  come_through_with<CountKeys>(300);
 }
 
 TEST_CASE("so do states of which each entry is saved by itself") {
-  come_through<CountKeysAs<MappedTally>>(150);
+  come_through_with<CountKeysAs<MappedTally>>(150);
 }
 
 TEST_CASE(

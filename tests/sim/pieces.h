@@ -11,13 +11,27 @@
 #include "sim/stream_parts.h"
 #include "sim/test_place.h"
 
-/// Jobs of simulations that are run piece by piece.
+/// Jobs of simulations: run under all faults, or piece by piece.
 namespace piracema::sim {
 
 inline MakeWorker workers(const Graph& graph, std::uint64_t seed) {
   return [&graph, seed](Slot slot, ProcessHost& host) {
     return make_stream_worker(graph, slot, host, seed % 3, nullptr, test_place());
   };
+}
+
+/// Runs it to its end while all goes wrong that can. Returns how often it recovered.
+inline std::uint64_t come_through(const Graph& graph, Outside& outside, std::uint64_t seed) {
+  Cluster::Settings with = settings_of(seed, graph);
+  with.chaos = everything(Random(seed));
+  Cluster cluster(with, workers(graph, seed));
+  Random random(seed);
+  for (Time at{}; at < with.chaos.until; at += random.below(3'000) * std::chrono::milliseconds(1)) {
+    cluster.scheduler().at(at, [&] { outside.throwing = 1; });
+  }
+  REQUIRE(cluster.run(std::chrono::seconds(200)));
+  CHECK(cluster.finish()->code == 0);
+  return cluster.coordinator().epoch() - 1;
 }
 
 /// A job that is stopped and goes on, and is killed on the way, until it has ended.

@@ -85,7 +85,7 @@ class DropsLate : public ReadsTimes<In, TimeOf> {
 };
 
 template <class In, class TimeOf>
-class PartsLate : public ReadsTimes<In, TimeOf> {
+class SeparatesLate : public ReadsTimes<In, TimeOf> {
  public:
   using ReadsTimes<In, TimeOf>::ReadsTimes;
 
