@@ -4,6 +4,7 @@
 #include <piracema/detail/assembly.h>
 #include <piracema/detail/block_source.h>
 #include <piracema/detail/callable.h>
+#include <piracema/detail/event_time_ttl.h>
 #include <piracema/detail/items_of_blocks.h>
 #include <piracema/detail/operators_of_blocks.h>
 #include <piracema/graph.h>
@@ -117,13 +118,45 @@ struct TogetherOf<Only> {
 };
 
 template <class In, class Out, class F>
-auto keyed_block_of(NodeShape node, F code, std::vector<bool> chooses) {
-  static_assert(!TakesBack<F>, "code with a state for each key cannot be the beginning of a cycle");
+auto keyed_block_of_code(NodeShape node, F code, std::vector<bool> chooses) {
   look_at<typename NodeTypes<F>::State>();
   node.keyed = true;
   auto block = block_of<Unkeyed<In>, Out, In, Operator>(std::move(node), code, std::move(chooses));
   block.parts.graph.shape.nodes.back().input = name_of_type<In>();
   return KeyedBlock<F, In, Out>(std::move(block), std::move(code));
+}
+
+template <class In, class Out, class F>
+auto keyed_block_of(NodeShape node, F code, std::vector<bool> chooses) {
+  static_assert(!TakesBack<F>, "code with a state for each key cannot be the beginning of a cycle");
+  if constexpr (lives_by_event_time<F, In>()) {
+    auto block = keyed_block_of_code<In, Out>(std::move(node), TimedNode<F>(std::move(code)),
+                                              std::move(chooses));
+    say_lives_by_event_time<F>(block.parts.graph.shape.nodes.back());
+    return block;
+  } else {
+    return keyed_block_of_code<In, Out>(std::move(node), std::move(code), std::move(chooses));
+  }
+}
+
+template <class F>
+auto join_of(NodeShape node, F code) {
+  using Types = JoinTypes<F>;
+  using In = JoinInput<F>;
+  auto chooses = chooses_of_emits<typename Types::Emits>();
+  if constexpr (Types::keyed) {
+    node.keyed = true;
+    auto block = block_of<Unkeyed<In>, typename Types::Out, In, BlockJoin<F>>(std::move(node), code,
+                                                                              std::move(chooses));
+    block.parts.graph.shape.nodes.back().input = name_of_type<In>();
+    block.parts = with_two_inputs(std::move(block.parts));
+    return KeyedJoin<F>(std::move(block), std::move(code));
+  } else {
+    auto block = block_of<In, typename Types::Out, In, BlockJoin<F>>(
+        std::move(node), std::move(code), std::move(chooses));
+    block.parts = with_two_inputs(std::move(block.parts));
+    return block;
+  }
 }
 
 }  // namespace detail
@@ -150,7 +183,9 @@ auto source(std::string name, F code) {
 /// `std::chrono::milliseconds state_ttl() const` has the states for so long after their last
 /// change, by the clock of its machine; then the key has none. After the last item `finish(const
 /// Key&, V&, Emit<Out>&)` is called for every key, in an order that depends on the keys alone; and
-/// `finish(Emit<Out>&)` then.
+/// `finish(Emit<Out>&)` then. With `EventTime event_time_of(const In&) const` beside `state_ttl`
+/// the states live by when items happened, whatever the clock says, and `finish` is called as each
+/// of them ends (event_time.h).
 template <class F>
 auto farm(std::string name, std::uint32_t replicas, F code) {
   using In = detail::NodeInput<F>;
@@ -268,22 +303,13 @@ BuildingBlock<void, Outs<Out1, Out2>> both(BuildingBlock<void, Out1, Back1> firs
 template <class F>
 auto join(std::string name, std::uint32_t replicas, F code) {
   using Types = detail::JoinTypes<F>;
-  using In = detail::JoinInput<F>;
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
-  auto chooses = detail::chooses_of_emits<typename Types::Emits>();
-  if constexpr (Types::keyed) {
-    node.keyed = true;
-    auto block =
-        detail::block_of<detail::Unkeyed<In>, typename Types::Out, In, detail::BlockJoin<F>>(
-            std::move(node), code, std::move(chooses));
-    block.parts.graph.shape.nodes.back().input = detail::name_of_type<In>();
-    block.parts = detail::with_two_inputs(std::move(block.parts));
-    return KeyedJoin<F>(std::move(block), std::move(code));
-  } else {
-    auto block = detail::block_of<In, typename Types::Out, In, detail::BlockJoin<F>>(
-        std::move(node), std::move(code), std::move(chooses));
-    block.parts = detail::with_two_inputs(std::move(block.parts));
+  if constexpr (detail::lives_by_event_time<F, typename Types::Left, typename Types::Right>()) {
+    auto block = detail::join_of(std::move(node), detail::TimedJoin<F>(std::move(code)));
+    detail::say_lives_by_event_time<F>(block.parts.graph.shape.nodes.back());
     return block;
+  } else {
+    return detail::join_of(std::move(node), std::move(code));
   }
 }
 

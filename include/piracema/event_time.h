@@ -30,6 +30,21 @@ inline constexpr DropLate drop_late;
 /// other nodes that need event time may come any number of nodes later, but not behind a cycle;
 /// event time is as far there as it is behind the replica that is furthest behind. A source that
 /// has not ended and gives nothing stops it.
+///
+/// Code with a state for each key may let that go by event time (blocks.h):
+///
+///     struct Visits {
+///       std::chrono::minutes state_ttl() const { return 30min; }
+///       EventTime event_time_of(const Page& page) const { return page.at; }
+///       void operator()(const Page&, Visit&, Emit<Visit>&) const { … }
+///       void finish(const Visitor&, const Visit& visit, Emit<Visit>& emit) const { emit(visit); }
+///     };
+///
+/// A page that happened 30 minutes or more after the latest of a visit begins another one. `finish`
+/// is called once for each visit: as such a page comes, when event time has passed the visit by
+/// that long, up to an eighth of it later, or after the last item. So what it is called with
+/// depends on the items of the key alone, in their order. To nodes behind it event time comes as
+/// much later, so that what `finish` emits is in time there with the time of the last page.
 template <class TimeOf>
 auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait) {
   using In = detail::TimedItem<TimeOf>;

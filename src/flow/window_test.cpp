@@ -12,8 +12,10 @@
 
 #include "base/engine.h"
 #include "base/random.h"
+#include "flow/operator_testing.h"
 
 using namespace piracema;
+using namespace piracema::flow::testing;
 using detail::WindowSlices;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -43,61 +45,18 @@ struct Seen {
 };
 using Gathered = WindowResult<std::uint64_t, std::vector<std::int64_t>>;
 
-/// Keeps what is emitted; it has one receiver.
-class KeptWindows final : public Output {
- public:
-  KeptWindows() {
-    ways_.resize(1);
-    lanes_.resize(2);
-    ways_[0].receivers = 1;
-    ways_[0].items_limit = 1'000'000;
-    ways_[0].bytes_limit = Way::no_limit;
-  }
-  std::vector<Gathered> take() {
-    std::vector<Gathered> found;
-    const Batch batch = std::exchange(lanes_[1], {});
-    BatchReader reader(batch);
-    for (std::uint32_t i = 0; i < batch.count; ++i) {
-      found.push_back(Codec<Gathered>::decode(reader.next()));
-    }
+/// One replica of a window.
+struct OneWindow : OneReplica<Gathered> {
+  template <class Windows>
+  explicit OneWindow(Windows windows)
+      : OneReplica(window("windows", 1, visitor_of, when_visited, windows, Seen{})) {}
+
+  std::vector<Gathered> come_to(double second) {
+    auto found = OneReplica::come_to(at(second));
+    CHECK(behind == at(second));
     return found;
   }
-
- private:
-  void lane_full(std::size_t) override {}
-  bool skip(Bytes) override { return false; }
-};
-
-/// One replica of a window.
-template <class Windows>
-struct OneWindow {
-  explicit OneWindow(Windows windows)
-      : block(window("windows", 1, visitor_of, when_visited, windows, Seen{})),
-        code(block.parts.graph.code[0]()) {
-    states = code->keyed_states(nullptr);
-    states->own(KeyGroups(16), {0, 16});
-    code->open({});
-  }
-  void take(std::vector<Visit> events) {
-    Batch batch;
-    for (const Visit& visit : events) batch.add(0, visit);
-    code->process(batch, out);
-  }
-  std::vector<Gathered> come_to(double second) {
-    EventTime behind = code->advance(at(second), out);
-    while (code->is_advancing()) behind = code->advance(at(second), out);
-    CHECK(behind == at(second));
-    return out.take();
-  }
-  std::vector<Gathered> finish() {
-    code->finish(out);
-    return out.take();
-  }
-
-  BuildingBlock<Visit, Gathered> block;
-  std::unique_ptr<Operator> code;
-  KeyedStates* states = nullptr;
-  KeptWindows out;
+  void take(std::vector<Visit> events) { OneReplica::take(events); }
 };
 
 /// From, to and the seconds of each, as numbers.

@@ -11,6 +11,7 @@
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
 #include "sim/test_place.h"
+#include "sim/timed_items.h"
 
 namespace piracema::sim {
 
@@ -19,16 +20,9 @@ using std::chrono::seconds;
 
 namespace {
 
-constexpr std::uint64_t items = 400, sources = 2, keys = 20, of_a_source = 1'000'000;
+constexpr std::uint64_t keys = 20;
 constexpr seconds window_size(20), long_window(60);
 
-// Item n of a source is of about second n: most are a little out of order, some come much too late.
-std::int64_t second_of(std::uint64_t item) {
-  const auto number = static_cast<std::int64_t>(item % of_a_source);
-  const std::int64_t mixed = number * 7'919 % 13;
-  return mixed == 5 ? number - 40 : number - mixed % 7;
-}
-EventTime time_of(const std::uint64_t& item) { return EventTime(seconds(second_of(item))); }
 std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
 
 /// Counts, and sums up, so that an item that is missed is not made up for by another one.
@@ -90,8 +84,8 @@ struct Shape {
 
 Graph graph_of(Outside& outside, const Shape& shape) {
   const auto begin = [&] {
-    auto read = source("count", Count{items}).replicas(sources);
-    auto times = event_time("times", time_of, shape.wait).replicas(sources).one_to_one();
+    auto read = source("count", Count{timed_items}).replicas(timed_sources);
+    auto times = event_time("times", time_of, shape.wait).replicas(timed_sources).one_to_one();
     return shape.combined ? combine(std::move(read), std::move(times))
                           : pipeline(std::move(read), std::move(times));
   };
@@ -120,24 +114,16 @@ std::vector<std::uint64_t> expected(const Shape& shape) {
   std::vector<std::uint64_t> all;
   std::map<std::pair<std::uint64_t, std::int64_t>, Tally> windows;
   const std::int64_t size = window_size / seconds(1), every = shape.every / seconds(1);
-  for (std::uint64_t source = 0; source < sources; ++source) {
-    std::int64_t latest = -1'000;
-    for (std::uint64_t n = 0; n < items; ++n) {
-      const std::uint64_t item = source * of_a_source + n;
-      const std::int64_t second = second_of(item);
-      if (second < latest - shape.wait / seconds(1)) {
-        all.push_back(number_of_late(item));
-        continue;
-      }
-      latest = std::max(latest, second);
-      for (std::int64_t end = -1'000; end <= second + size; end += every) {
-        if (end <= second || second < end - size) continue;
-        Tally& tally = windows[{key_of(item), end}];
-        tally.count += 1;
-        tally.sum += item;
-      }
+  const auto in_time = [&](std::uint64_t item, std::int64_t second) {
+    for (std::int64_t end = -1'000; end <= second + size; end += every) {
+      if (end <= second || second < end - size) continue;
+      Tally& tally = windows[{key_of(item), end}];
+      tally.count += 1;
+      tally.sum += item;
     }
-  }
+  };
+  for_each_timed(shape.wait, in_time,
+                 [&](std::uint64_t item) { all.push_back(number_of_late(item)); });
   std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> longest;
   for (const auto& [of, tally] : windows) {
     const auto& [key, end] = of;

@@ -94,9 +94,17 @@ class BlockOperator : public Operator {
   }
 
  protected:
+  /// Calls `use` with what the code emits by: nothing, if it does not.
+  template <class Use>
+  void with_emits(Output&, const Use& use) const {
+    use();
+  }
+
   EventTime own_event_time(EventTime come) const {
     if constexpr (GivesEventTime<F>) {
       return code_.event_time();
+    } else if constexpr (requires { code_.event_time_behind(come); }) {
+      return code_.event_time_behind(come);
     } else {
       return come;
     }

@@ -19,6 +19,16 @@ struct Timed {
   V value{};
 };
 
+/// The state without the time.
+template <class V>
+struct Untimed {
+  using type = V;
+};
+template <class V>
+struct Untimed<Timed<V>> {
+  using type = V;
+};
+
 /// The states of keys in a table `Base` of Timed<V>, each of which is there until nobody has
 /// changed it for a time to live. What has expired is not seen any more; its room is given back
 /// little by little, by items of any key.

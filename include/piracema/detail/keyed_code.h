@@ -108,9 +108,25 @@ class StatesOf {
   /// its batch of the item that has it, or BatchItems::none.
   template <class Arguments, class Use>
   void with(const Found& key, std::uint32_t item, const Use& use) {
-    const std::uint64_t* const known = ahead_.of(item);
-    const std::uint64_t mixed = known != nullptr ? *known : mix(KeyHash<Found>::of(key));
+    const std::uint64_t mixed = mixed_of(key, item);
     on_table([&](auto& table) { with_table<Arguments>(table, key, mixed, use); });
+  }
+
+  /// Of code whose states end by event time: closes that of the item's key if the item has come too
+  /// late to find it (`is_over`).
+  template <class Item, class KeyOf, class... E>
+  void close_before(F& code, const Item& item, std::uint32_t number, const KeyOf& key_of,
+                    E&... emit) {
+    if constexpr (requires(const State& state) { code.is_over(item, state); }) {
+      const Found& key = key_of(item);
+      const std::uint64_t mixed = mixed_of(key, number);
+      on_table([&](auto& table) {
+        const State* const state = table.find(key, mixed);
+        if (state == nullptr || !code.is_over(item, *state)) return;
+        code.close(Key(key), table.edit(key, mixed), emit...);
+        table.erase(key, mixed);
+      });
+    }
   }
 
   template <class... E>
@@ -168,6 +184,11 @@ class StatesOf {
   }
 
  private:
+  std::uint64_t mixed_of(const Found& key, std::uint32_t item) const {
+    const std::uint64_t* const known = ahead_.of(item);
+    return known != nullptr ? *known : mix(KeyHash<Found>::of(key));
+  }
+
   template <class T>
   class Access final : public StateAccess<State> {
    public:
@@ -187,7 +208,7 @@ class StatesOf {
   static std::string layout_with(const F& code, const std::string& own) {
     StateLayout keys, values;
     keys.encoded<Key>();
-    values.encoded<Value>();
+    values.encoded<typename Untimed<Value>::type>();
     std::string text = "keys(" + keys.text() + ", " + values.text();
     // What a state means may depend on more than its type.
     if constexpr (requires { code.layout_of_states(); }) text += " " + code.layout_of_states();
@@ -254,6 +275,10 @@ class Keyed : public StatesOf<F, KeyFound<In, KeyOf>, typename NodeTypes<F>::Sta
     using Arguments = typename NodeTypes<F>::Arguments;
     Keyed::StatesOf::template with<Arguments>(key_of_(item), number, use);
   }
+  template <class... E>
+  void close_before(F& code, const In& item, std::uint32_t number, E&... emit) {
+    Keyed::StatesOf::close_before(code, item, number, key_of_, emit...);
+  }
 
  private:
   KeyOf key_of_;
@@ -279,6 +304,10 @@ class KeyedPair : public StatesOf<F, KeyFound<typename JoinTypes<F>::Left, KeyOf
   void with(const Item& item, std::uint32_t number, const Use& use) {
     using Arguments = std::conditional_t<left, typename Types::L, typename Types::R>;
     Base::template with<Arguments>(key_of<left>()(item), number, use);
+  }
+  template <bool left, class Item, class... E>
+  void close_before(F& code, const Item& item, std::uint32_t number, E&... emit) {
+    Base::close_before(code, item, number, key_of<left>(), emit...);
   }
 
  private:

@@ -91,6 +91,12 @@ class EmittingOperator : public BlockOperator<F> {
   }
 
  protected:
+  /// Calls `use` with what the code emits by.
+  template <class Use>
+  void with_emits(Output& output, const Use& use) const {
+    Emits emits = emits_of(output);
+    std::apply(use, emits);
+  }
   Emits emits_of(Output& output) const {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return Emits{emit_of<I>(output)...}; }
     (all);
@@ -157,6 +163,27 @@ class WithStates : public Base {
     Base::open(context);
     keys_.open(this->code_, context);
   }
+  void finish(Output& output) override {
+    if constexpr (Keys::keyed) {
+      this->with_emits(output, [&](auto&... emit) { keys_.finish(this->code_, emit...); });
+    }
+    Base::finish(output);
+  }
+  EventTime advance(EventTime come, Output& output) override {
+    if constexpr (Keys::keyed) {
+      bool is_done = true;
+      if (come != no_event_time) {
+        this->with_emits(
+            output, [&](auto&... emit) { is_done = keys_.advance(this->code_, come, emit...); });
+      }
+      if (!is_done) return behind_;
+    }
+    return behind_ = Base::advance(come, output);
+  }
+  bool is_advancing() const override {
+    if constexpr (Keys::keyed) return keys_.is_closing();
+    return false;
+  }
   KeyedStates* keyed_states([[maybe_unused]] StatePlace* place) override {
     if constexpr (Keys::keyed) return &keys_.states(place);
     return nullptr;
@@ -176,6 +203,10 @@ class WithStates : public Base {
 
  protected:
   [[no_unique_address]] Keys keys_;
+
+ private:
+  /// How far event time has come behind what it has emitted.
+  EventTime behind_ = no_event_time;
 };
 
 template <class F, class In, class Out, class Keys = NoKeys>
@@ -187,28 +218,6 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
 
  public:
   using Base::Base;
-
-  void finish(Output& output) override {
-    if constexpr (Keys::keyed) {
-      Emits emits = emits_of(output);
-      std::apply([&](auto&... emit) { keys_.finish(code_, emit...); }, emits);
-    }
-    Emitting::finish(output);
-  }
-  EventTime advance(EventTime come, Output& output) override {
-    if constexpr (Keys::keyed) {
-      if (come != no_event_time) {
-        Emits emits = emits_of(output);
-        const auto advance = [&](auto&... emit) { return keys_.advance(code_, come, emit...); };
-        if (!std::apply(advance, emits)) return behind_;
-      }
-    }
-    return behind_ = Emitting::advance(come, output);
-  }
-  bool is_advancing() const override {
-    if constexpr (Keys::keyed) return keys_.is_closing();
-    return false;
-  }
 
   void* takes() override { return static_cast<Takes<In>*>(this); }
 
@@ -253,11 +262,13 @@ class BlockNode final : public WithStates<EmittingOperator<F, EmitsOfNode<F, Out
 
   static constexpr std::uint32_t no_number = BatchItems<In, Keys::keyed>::none;
 
-  /// How far event time has come behind what it has emitted.
-  EventTime behind_ = no_event_time;
-
   template <class Item>
   void one(Item&& item, std::uint32_t number, Emits& emits) {
+    if constexpr (Keys::keyed) {
+      std::apply(
+          [&](auto&... emit) { keys_.close_before(code_, std::as_const(item), number, emit...); },
+          emits);
+    }
     keys_.with(std::as_const(item), number, [&](auto&... state) {
       if constexpr (NodeTypes<F>::emits) {
         std::apply([&](auto&... emit) { this->code_(std::forward<Item>(item), state..., emit...); },
@@ -296,13 +307,6 @@ class BlockJoin final
       take_all<false>(batch, output);
     }
   }
-  void finish(Output& output) override {
-    if constexpr (Keys::keyed) {
-      Emits emits = this->emits_of(output);
-      std::apply([&](auto&... emit) { keys_.finish(this->code_, emit...); }, emits);
-    }
-    Emitting::finish(output);
-  }
 
  private:
   template <bool left>
@@ -313,6 +317,14 @@ class BlockJoin final
     items.for_each([&](auto& next) { keys_.template fetch<left>(next); },
                    [&](auto&& value, std::uint32_t number) {
                      using Value = decltype(value);
+                     if constexpr (Keys::keyed) {
+                       std::apply(
+                           [&](auto&... emit) {
+                             keys_.template close_before<left>(this->code_, std::as_const(value),
+                                                               number, emit...);
+                           },
+                           emits);
+                     }
                      keys_.template with<left>(std::as_const(value), number, [&](auto&... state) {
                        std::apply(
                            [&](auto&... emit) {
@@ -359,8 +371,8 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
       }
     }
   }
-  void finish(Output&) override {
-    if constexpr (Keys::keyed) keys_.finish(code_);
+  void finish(Output& output) override {
+    Base::finish(output);
     if constexpr (requires { code_.finish(); }) code_.finish();
   }
   bool has_timer() const override { return HasTimer<F>; }
@@ -374,11 +386,12 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
       if constexpr (TakesTimer<F>) code_.on_timer(now);
     }
   }
-  EventTime advance(EventTime come, Output&) override {
+  EventTime advance(EventTime come, Output& output) override {
+    const EventTime behind = Base::advance(come, output);
     if constexpr (TakesEventTime<F>) {
-      if (come != no_event_time) code_.on_event_time(come);
+      if (come != no_event_time && !Base::is_advancing()) code_.on_event_time(come);
     }
-    return come;
+    return behind;
   }
   void prepare(std::uint64_t snapshot) override {
     if constexpr (requires { code_.prepare(snapshot); }) code_.prepare(snapshot);
@@ -398,6 +411,7 @@ class BlockSink final : public WithStates<BlockOperator<F>, F, Keys>, public Tak
 
   template <class Item>
   void one(Item&& item, std::uint32_t number) {
+    if constexpr (Keys::keyed) keys_.close_before(code_, std::as_const(item), number);
     keys_.with(std::as_const(item), number, [&](auto&... state) {
       if constexpr (std::is_invocable_v<F&, Item&&, decltype(state)...>) {
         this->code_(std::forward<Item>(item), state...);
