@@ -117,6 +117,16 @@ void print_mst(const CollReport& report) {
     }
     std::printf("\n");
   }
+  if (!report.mst_rounds.empty()) {
+    const auto takes = [](const MstRoundTime& one) { return one.over_s - one.began_s; };
+    const auto slowest =
+        std::max_element(report.mst_rounds.begin(), report.mst_rounds.end(),
+                         [&](const auto& a, const auto& b) { return takes(a) < takes(b); });
+    const MstRoundTime& newest = report.mst_rounds.back();
+    std::printf(
+        "  the newest round began %.2f s after MPI_Init and took %.2f s; the slowest %.2f s\n",
+        newest.began_s, takes(newest), takes(*slowest));
+  }
   if (report.rounds == 0) {
     std::printf(
         "warning: no round was over: no broadcast went along the distributed tree (is UDP "

@@ -50,6 +50,9 @@ CollReport read_coll_report(std::istream& file) {
     report.mst_broadcasts.push_back({line.at("root"), line.at("binomial"), line.at("own_view"),
                                      line.at("fallen_back"), line.at("rounds")});
   }
+  for (const json& line : from.value("mst_rounds", json::array())) {
+    report.mst_rounds.push_back({line.at("round"), line.at("began_s"), line.at("over_s")});
+  }
   if (from.contains("mst")) {
     const json& mst = from["mst"];
     report.mst.emplace(mst.at("round"),

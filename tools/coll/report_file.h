@@ -40,6 +40,12 @@ struct MstBroadcasts {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> rounds;
 };
 
+/// When a round of the distributed tree began and was over at rank 0, seconds since MPI_Init.
+struct MstRoundTime {
+  std::uint32_t round = 0;
+  double began_s = 0, over_s = 0;
+};
+
 struct CollReport {
   std::string engine;
   coll::Rank ranks = 0;
@@ -49,6 +55,7 @@ struct CollReport {
   /// Engine mst.
   std::uint64_t rounds = 0, letters = 0;
   std::vector<MstBroadcasts> mst_broadcasts;
+  std::vector<MstRoundTime> mst_rounds;
   std::optional<std::pair<std::uint32_t, coll::Tree>> mst;
   coll::LinkTable links{0};
   std::vector<Forecast> forecasts;

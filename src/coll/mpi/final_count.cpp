@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "coll/mpi/group.h"
-#include "coll/mpi/probe/mst_runner.h"
 
 namespace piracema::coll::mpi {
 
@@ -29,6 +28,7 @@ Totals FinalCount::totals(Engine engine, const ProbeThread* probes) const {
     if (mst == nullptr) continue;
     mine[1] += mst->letters();
     if (const auto round = mst->round()) totals.rounds += *round + 1;
+    if (group->user() == MPI_COMM_WORLD) totals.mst_times = mst->times();
   }
   PMPI_Reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, comm_);
   totals.probes = all[0];

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include "base/text.h"
 #include "coll/mpi/probe/seen.h"
@@ -9,6 +10,11 @@
 namespace piracema::coll::mpi {
 
 namespace {
+
+/// Since MPI_Init.
+double since(const Job& job, Time time) {
+  return std::chrono::duration<double>(time - job.begun).count();
+}
 
 std::string ms(double seconds) {
   char text[32];
@@ -36,9 +42,18 @@ std::string lines_of(const std::string& text) {
   return text.substr(0, text.size() - (text.empty() ? 0 : 2));
 }
 
-std::string mst_of(const Totals& totals, Rank size) {
+std::string mst_of(const Job& job, const Totals& totals) {
+  const Rank size = job.size;
   const MstTree& mst = totals.mst;
   std::string out = concat(",\n\"mst_broadcasts\": [\n", lines_of(totals.mst_uses), "]");
+  out += ",\n\"mst_rounds\": [";
+  bool first = true;
+  for (const auto& one : totals.mst_times) {
+    out += concat(std::exchange(first, false) ? "" : ", ", "{\"round\": ", one.round,
+                  ", \"began_s\": ", since(job, one.began), ", \"over_s\": ", since(job, one.over),
+                  "}");
+  }
+  out += "]";
   if (!mst.known) return out;
   out += concat(",\n\"mst\": {\"round\": ", mst.round, ", \"parents\": [");
   for (Rank rank = 0; rank < size; ++rank) {
@@ -96,7 +111,7 @@ Result<Done> write_report(const Job& job, const ProbeThread* probes, const Total
     }
     out += "]";
   }
-  if (settings.engine == Engine::mst) out += mst_of(totals, size);
+  if (settings.engine == Engine::mst) out += mst_of(job, totals);
   out += ",\n\"trees\": [\n" + lines_of(trees) + "]}\n";
   std::ofstream file(settings.report);
   file << out;

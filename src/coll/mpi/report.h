@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "coll/mpi/probe/mst_runner.h"
 #include "coll/mpi/probe/probe_thread.h"
 #include "coll/plan/settings.h"
 #include "coll/plan/window_costs.h"
@@ -15,6 +16,8 @@ struct Job {
   Rank me = 0, size = 0;
   /// Why all is left to the MPI library; empty: it is not.
   std::string left_alone;
+  /// MPI_Init.
+  Time begun{};
 };
 
 /// The paper's tree as the last round on the communicator of all ranks has left it.
@@ -36,6 +39,8 @@ struct Totals {
   /// Engine mst, all communicators: rounds of adaptation at rank 0, and messages for them.
   std::uint64_t rounds = 0, letters = 0;
   MstTree mst;
+  /// Of the communicator of all ranks, at rank 0.
+  std::vector<MstRunner::RoundTime> mst_times;
   /// A line for each root of what its broadcasts went along.
   std::string mst_uses;
 };

@@ -65,6 +65,10 @@ with tempfile.TemporaryDirectory() as name:
     expect(0, "broadcast, up to 1024 bytes: 100 ours of 0.500 ms, 4 native of 2.000 ms: 150.0 ms gained",
            "report", file)
     expect(0, "to 2: 9.00 ms (usually off by 0.50 ms; by median)", "report", file)
+    rounds = [{"round": 0, "began_s": 1, "over_s": 4}, {"round": 1, "began_s": 9, "over_s": 9.5}]
+    file = folder / "rounds.json"
+    file.write_text(json.dumps({**good, "engine": "mst", "trees": [], "rounds": 2, "mst_rounds": rounds}))
+    expect(0, "the newest round began 9.00 s after MPI_Init and took 0.50 s; the slowest 3.00 s", "report", file)
     for number, text in enumerate(["", "{", "[]", '{"engine": 1}', '{"engine": "a", "ranks": -1}']):
         file = folder / f"bad{number}.json"
         file.write_text(text)

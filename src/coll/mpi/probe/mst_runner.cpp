@@ -9,6 +9,7 @@ namespace {
 /// The first tree is made when the own links were measured, or after so long.
 constexpr std::chrono::seconds measuring_takes_most{5};
 constexpr std::chrono::milliseconds look_again_after{20};
+constexpr std::size_t times_kept = 1'000;
 /// Links that change together are noticed one after the other; a round takes far longer than this,
 /// and what is noticed while it lasts has to wait for the next one.
 constexpr std::chrono::milliseconds changes_come_within{1'500};
@@ -57,6 +58,11 @@ std::optional<MstRunner::Part> MstRunner::part(std::uint32_t round) const {
   return Part{adapter_.neighbours(round), adapter_.costs()};
 }
 
+std::vector<MstRunner::RoundTime> MstRunner::times() const {
+  const std::lock_guard lock(mutex_);
+  return {times_.begin(), times_.end()};
+}
+
 std::uint64_t MstRunner::letters() const {
   const std::lock_guard lock(mutex_);
   return courier_.letters() + courier_.again();
@@ -69,6 +75,7 @@ void MstRunner::on_packet(Rank from, std::span<const char> bytes) {
   for (const std::string& bytes_of_letter : courier_.on_packet(*neighbour, bytes)) {
     if (const auto letter = mst::decode_letter(bytes_of_letter)) {
       send(adapter_.on(*neighbour, *letter));
+      note_round();
     }
   }
 }
@@ -78,7 +85,9 @@ std::vector<Packet> MstRunner::due(Time now, const LinkMap& map, const Detours& 
   want_if_changed(now, map);
   if (adapter_.may_begin() && has_measured(now, map)) {
     broadcasts_ = 0;
+    began_ = now;
     send(adapter_.begin(costs(map)));
+    note_round();
   }
   const auto round_trip = [&](Rank to) { return to_time(2 * detours.latency(world_ranks_[to])); };
   std::vector<Packet> out;
@@ -136,6 +145,13 @@ bool MstRunner::has_measured(Time now, const LinkMap& map) {
   const auto& own = map.row(world_ranks_[me_]).latency;
   return std::all_of(world_ranks_.begin(), world_ranks_.end(),
                      [&](Rank rank) { return rank == world_ranks_[me_] || own[rank] >= 0; });
+}
+
+void MstRunner::note_round() {
+  const auto round = adapter_.round();
+  if (!round || (!times_.empty() && times_.back().round == *round)) return;
+  times_.push_back({*round, began_, now()});
+  if (times_.size() > times_kept) times_.pop_front();
 }
 
 void MstRunner::send(const mst::Adapter::Letters& letters) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -36,6 +37,13 @@ class MstRunner : public ProbeThread::Guest {
   };
   /// nullopt if that is not the last round that is over here.
   std::optional<Part> part(std::uint32_t round) const;
+  /// When a round began at this rank, and when it was over here.
+  struct RoundTime {
+    std::uint32_t round = 0;
+    Time began{}, over{};
+  };
+  /// The newest ones, of those that are over here.
+  std::vector<RoundTime> times() const;
   /// Letters that this rank has sent for trees, and those that were sent once more.
   std::uint64_t letters() const;
 
@@ -48,6 +56,7 @@ class MstRunner : public ProbeThread::Guest {
   void want_if_changed(Time now, const LinkMap&);
   bool has_measured(Time now, const LinkMap&);
   void send(const mst::Adapter::Letters&);
+  void note_round();
 
   ProbeThread& probes_;
   const std::uint64_t number_;
@@ -57,6 +66,9 @@ class MstRunner : public ProbeThread::Guest {
   mutable std::mutex mutex_;
   mst::Adapter adapter_;
   Courier courier_;
+  /// When the last round began here.
+  Time began_{};
+  std::deque<RoundTime> times_;
   /// When the first tree was wanted; 0: not yet.
   Time wanted_at_{};
   /// Since the last round began.
