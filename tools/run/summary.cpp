@@ -63,7 +63,7 @@ void print_summary(const JobReport& report) {
   if (const auto& snapshots = report.snapshots; snapshots.taken + snapshots.failed != 0) {
     const auto taken = static_cast<double>(snapshots.taken);
     log(Level::info,
-        concat(snapshots.taken, " snapshots of ",
+        concat(snapshots.taken, snapshots.taken == 1 ? " snapshot of " : " snapshots of ",
                human_bytes(taken > 0 ? static_cast<double>(snapshots.bytes) / taken : 0), " in ",
                human_seconds(taken > 0 ? seconds(snapshots.took) / taken : 0), " each, ",
                snapshots.failed, " failed"));

@@ -62,12 +62,14 @@ WallTime floor_day(WallTime time) {
 
 Result<int> parse_time_of_day(std::string_view text) {
   const Error wrong{Errc::usage, concat("want a time of day such as 06:00, found '", text, "'")};
-  if (text.size() != 5 && text.size() != 8) return wrong;
+  // 6:00 is 06:00.
+  const std::string full = text.find(':') == 1 ? concat("0", text) : std::string(text);
+  if (full.size() != 5 && full.size() != 8) return wrong;
   std::array<int, 3> parts{};
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (std::size_t i = 0; i < full.size(); ++i) {
     const bool is_colon = i % 3 == 2;
-    if (is_colon ? text[i] != ':' : text[i] < '0' || text[i] > '9') return wrong;
-    if (!is_colon) parts[i / 3] = parts[i / 3] * 10 + text[i] - '0';
+    if (is_colon ? full[i] != ':' : full[i] < '0' || full[i] > '9') return wrong;
+    if (!is_colon) parts[i / 3] = parts[i / 3] * 10 + full[i] - '0';
   }
   const auto [hours, minutes, seconds] = parts;
   const int second = (hours * 60 + minutes) * 60 + seconds;

@@ -88,6 +88,8 @@ TEST_CASE("a time of day is the next one that comes") {
   CHECK(next_time_of_day(monday + 5 * hour, six) == monday + 6 * hour);
   CHECK(next_time_of_day(monday + 6 * hour, six) == monday + 30 * hour);
   CHECK(*parse_time_of_day("06:00:30") == six + 30);
+  CHECK(*parse_time_of_day("6:00") == six);
+  CHECK(*parse_time_of_day("6:00:30") == six + 30);
 }
 
 }  // namespace piracema::ckpt
