@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Windows by event time in processes that are killed, stopped and scaled: what a job writes is what one pass
-over all items with one dictionary gives, and it shows how far event time has come."""
+"""Windows, and states that end by event time, in processes that are killed, stopped and scaled: what a job
+writes is what one pass over all items with one dictionary gives, and it shows how far event time has come."""
 
 import os
 import signal
@@ -14,37 +14,61 @@ import rocksdb
 from tally_job import CLEAN, PIRACEMA, SECONDS_MAX, Job
 
 WINDOWS = os.environ["WINDOWS_APP"]
-SIZE, EVERY, WAIT = 1_000, 250, 50
+SIZE, EVERY, WAIT, TTL = 1_000, 250, 50, 500
 
 
 def happened(item):
     return item - item * 7_919 % 41 - (1_000 if item % 97 == 13 else 0)
 
 
-def expected(items):
-    """The lines, sorted, and how many items are late."""
-    windows, lines = {}, []
+def in_time(items, late):
+    """Items with when they happened, those of one source after the other's; `late` gets the others."""
     for source in range(2):
         latest = None
         for item in range(source, items, 2):
             at = happened(item)
             if latest is not None and at < latest - WAIT:
-                lines.append(f"late {item}\n")
+                late.append(f"late {item}\n")
                 continue
             latest = at if latest is None else max(latest, at)
-            end = (at // EVERY + 1) * EVERY
-            while end <= at + SIZE:
-                found = windows.setdefault((item * 31 % 500, end), [0, 0])
-                found[0] += 1
-                found[1] += item
-                end += EVERY
-    late = len(lines)
-    lines += [f"key {key} to {end}: {count} {total}\n" for (key, end), (count, total) in windows.items()]
-    return sorted(lines), late
+            yield item, at
+
+
+def expected(items):
+    """The lines, sorted, and how many items are late."""
+    windows, late = {}, []
+    for item, at in in_time(items, late):
+        end = (at // EVERY + 1) * EVERY
+        while end <= at + SIZE:
+            found = windows.setdefault((item * 31 % 500, end), [0, 0])
+            found[0] += 1
+            found[1] += item
+            end += EVERY
+    lines = [f"key {key} to {end}: {count} {total}\n" for (key, end), (count, total) in windows.items()]
+    return sorted(late + lines), len(late)
+
+
+def expected_runs(items):
+    """The same of runs of each key's items."""
+    states, lines, late = {}, [], []
+
+    def end(key):
+        _, count, total = states.pop(key)
+        lines.append(f"key {key}: {count} {total}\n")
+
+    for item, at in in_time(items, late):
+        key = item * 31 % 500
+        if key in states and at - states[key][0] >= TTL:
+            end(key)
+        latest, count, total = states.get(key, (at, 0, 0))
+        states[key] = max(latest, at), count + 1, total + item
+    for key in list(states):
+        end(key)
+    return sorted(late + lines), len(late)
 
 
 class WindowsCase(unittest.TestCase):
-    def check(self, job):
+    def check(self, job, expected=expected):
         lines, late = expected(job.items)
         self.assertEqual(lines, sorted((job.folder / "out").read_text().splitlines(True)))
         counted = {node["name"]: node["items_late"] for node in job.events[-1]["nodes"]}
@@ -53,23 +77,29 @@ class WindowsCase(unittest.TestCase):
     def job(self, items, *options, **others):
         return Job(self, items, *options, app=WINDOWS, **others)
 
-    def run_with_losses(self, *options):
-        job = self.job(16_000, *options, workers=3, pause_us=400)
+    def run_with_losses(self, *options, node="windows", expected=expected, program=()):
+        job = self.job(16_000, *options, workers=3, pause_us=400, program=list(program))
         at = job.wait_for("snapshot")
         job.kill_one(0)
         at = job.wait_for("running", job.wait_for("recovering", at))
-        said = job.scale("windows=3", "-n", "4")
+        said = job.scale(f"{node}=3", "-n", "4")
         self.assertEqual(0, said.returncode, said.stderr)
         at = job.wait_for("snapshot", job.wait_for("scaled", at))
         os.kill(job.workers()[1], signal.SIGSTOP)
         at = job.wait_for("running", job.wait_for("recovering", at))
         job.end()
-        self.check(job)
+        self.check(job, expected)
 
 
 class Windows(WindowsCase):
     def test_windows_have_what_belongs_to_them_whatever_is_killed_stopped_or_scaled(self):
         self.run_with_losses()
+
+    def test_states_end_by_event_time_whatever_is_killed_stopped_or_scaled(self):
+        lines, late = expected_runs(16_000)
+        runs = [int(line.split()[2]) for line in lines if line.startswith("key")]
+        self.assertTrue(min(runs) < 3 < max(runs), "want short runs and long ones")
+        self.run_with_losses(node="runs", expected=expected_runs, program=[f"ttl_ms={TTL}"])
 
     def test_a_job_that_is_stopped_goes_on_with_more_replicas_of_its_windows(self):
         job = self.job(12_000, pause_us=400)

@@ -1,6 +1,7 @@
-// windows_app OUT [replicas=N] [pause_us=N] [items=N] [every_ms=N]: numbers from two sources, which
-// happened at about as many milliseconds. For each key and each second, four times in a second or
-// each N ms, how many there were and their sum; and those that came too late.
+// windows_app OUT [replicas=N] [pause_us=N] [items=N] [every_ms=N] [ttl_ms=N]: numbers from two
+// sources, which happened at about as many milliseconds. For each key and each second, four times
+// in a second or each N ms, how many there were and their sum; with a time to live, for each key
+// and each run of numbers that are nearer to each other. And those that came too late.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -55,6 +56,21 @@ std::string text_of(const WindowResult<std::int64_t, Sums>& window) {
          std::to_string(window.to.time_since_epoch() / milliseconds(1)) + ": " +
          std::to_string(window.value.count) + " " + std::to_string(window.value.sum);
 }
+/// No key is of both sources.
+struct Runs {
+  milliseconds ttl;
+  milliseconds state_ttl() const { return ttl; }
+  EventTime event_time_of(const std::int64_t& item) const { return time_of(item); }
+
+  void operator()(const std::int64_t& item, Sums& sums, Emit<std::string>&) const {
+    Add{}(item, sums);
+  }
+  void finish(const std::int64_t& key, const Sums& sums, Emit<std::string>& emit) const {
+    emit("key " + std::to_string(key) + ": " + std::to_string(sums.count) + " " +
+         std::to_string(sums.sum));
+  }
+};
+
 std::string late_text(const std::int64_t& item) { return "late " + std::to_string(item); }
 
 }  // namespace
@@ -65,11 +81,16 @@ int main(int argc, char** argv) {
   const milliseconds every(options.number("every_ms", 250));
   const Numbers numbers{.end = options.number("items", 40'000) / 2,
                         .pause_us = options.number("pause_us", 0)};
-  return run(pipeline(combine(source("numbers", Share{.numbers = numbers}).replicas(2),
-                              event_time("times", time_of, milliseconds(50)).replicas(2)),
-                      branches(pipeline(window("windows", replicas, key_of, time_of,
-                                               sliding(milliseconds(1'000), every), Add{}),
-                                        node("text", text_of)),
-                               node("late", late_text)),
-                      sink("write", LineSink{options.out()})));
+  const milliseconds ttl(options.number("ttl_ms", 0));
+  const auto begin = combine(source("numbers", Share{.numbers = numbers}).replicas(2),
+                             event_time("times", time_of, milliseconds(50)).replicas(2));
+  const auto late = node("late", late_text);
+  const auto write = sink("write", LineSink{options.out()});
+  if (ttl.count() > 0) {
+    const auto runs = farm("runs", replicas, Runs{ttl}).by_key(key_of);
+    return run(pipeline(begin, branches(runs, late), write));
+  }
+  const auto windows =
+      window("windows", replicas, key_of, time_of, sliding(milliseconds(1'000), every), Add{});
+  return run(pipeline(begin, branches(pipeline(windows, node("text", text_of)), late), write));
 }
