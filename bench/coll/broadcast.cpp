@@ -1,18 +1,22 @@
-// One run of the paper's experiments (001, section 5) under whatever is preloaded: 24 ranks in 6
-// sites, broadcasts of 24 bytes from rank 12, before and after its four changes of links, and with
-// the changes one by one in between (its Fig. 7).
+// One experiment of paper 001, section 5, under whatever is preloaded: 24 ranks in 6 sites, and
+// broadcasts of 24 bytes from rank 12.
 //
-//   bench_coll_broadcast LINKS REPEATS SETTLE_S PARTS
+//   bench_coll_broadcast LINKS before TREE REPEATS MAKING_S ADAPTING_S    Table 2, Fig. 4: Table 1
+//   bench_coll_broadcast LINKS after TREE REPEATS MAKING_S ADAPTING_S     Figs. 5, 6: links change
+//   bench_coll_broadcast LINKS between TREE REPEATS MAKING_S ADAPTING_S   Fig. 7: one by one
+//   bench_coll_broadcast links before|after|between      prints the links that it begins with
 //
-// LINKS is the file of the emulator; it is written here. SETTLE_S is how long a library that
-// measures may do so before broadcasts; the paper's application waits too while its links are told
-// their new values ("mudança de latência", 120 s each). PARTS: 1 ends before the changes, 2 before
-// those one by one, 3 has all. Prints one JSON object; bench/coll/paper.py runs it.
+// LINKS is the file of the emulator, with these links; changes are written to it. TREE is what the
+// library makes: binomial, two-level, mst or tree. It has MAKING_S for that. After a change
+// broadcasts go on one after the other until one is as fast as the model says of that tree, or for
+// ADAPTING_S: 0 where nothing is adapted. Prints one JSON object; bench/coll/paper.py runs it.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "coll/mpi/exchange/mpi_types.h"
@@ -30,20 +34,11 @@ using namespace piracema::coll;
 using testing::ms;
 
 constexpr int root = 12;
+constexpr double as_fast = 1.1;
 
-struct Run {
-  std::string path;
-  int repeats = 1;
-  std::chrono::duration<double> settle{};
-  /// Of what takes long.
-  int few() const { return std::max(1, repeats / 2); }
-  void set(const LinkTable& links) const {
-    write_links(path, links);
-    std::this_thread::sleep_for(settle);
-  }
-};
+constexpr std::array<std::string_view, 4> trees{"binomial", "two-level", "mst", "tree"};
 
-/// What the model says of one broadcast: binomial, two levels, minimum spanning, fast, the bound.
+/// What the model says of one broadcast along each of these, and the bound.
 std::vector<double> model(const LinkTable& links) {
   const TableCosts costs(links, 0.05e-3, 0);
   return {completion(binomial_tree(24, root), costs),
@@ -52,77 +47,117 @@ std::vector<double> model(const LinkTable& links) {
           completion(fast_tree(costs, root), costs), lower_bound(costs, root)};
 }
 
-/// Broadcasts from the moment of the changes on, one after the other, until they are as fast as
-/// they can be, or for twice the time that an engine is given to settle.
-void adapt(const Run& run, const LinkTable& after) {
-  write_links(run.path, after);
-  const Time changed = now();
-  const double bound = model(after).back();
-  std::vector<double> adapting;
-  const double most = std::max(3.0, 2 * run.settle.count());
-  double since = 0;
-  do {
-    PMPI_Barrier(MPI_COMM_WORLD);
-    since = in_s(now() - changed);
-    PMPI_Bcast(&since, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    adapting.push_back(broadcasts(root, 1));
-  } while (adapting.back() > 1.1 * bound && since < most);
-  print("adapting_s", adapting);
-  print("change_to_first_fast_s", {adapting.back() <= 1.1 * bound ? since : -1});
-}
+class Experiment {
+ public:
+  Experiment(std::string path, std::size_t tree, int repeats, double adapting)
+      : path_(std::move(path)), tree_(tree), repeats_(repeats), adapting_(adapting) {}
 
-/// Fig. 7: four broadcasts, a link that fails, four, one that recovers, and so on; which links the
-/// paper took it does not say.
-void one_by_one(const Run& run) {
-  LinkTable links = testing::paper_links_before_changes();
-  const struct {
-    Rank from, to;
-    double latency;
-  } changes[] = {{4, 6, 9'999}, {0, 2, 6'000}, {12, 20, 45}, {12, 16, 21}};
-  run.set(links);
-  std::vector<double> took{broadcasts(root, 4)};
-  for (const auto& [from, to, latency] : changes) {
-    links.set_both(from, to, {latency * ms, 0});
-    run.set(links);
-    took.push_back(broadcasts(root, 4));
+  /// Broadcasts go on meanwhile: without any there is nothing to make a tree for.
+  void make_tree(double seconds) {
+    while (agreed() < seconds) meanwhile_.push_back(broadcasts(root, 1));
+    print("making_meanwhile_s", std::exchange(meanwhile_, {}));
   }
-  print("one_by_one_4_s", took);
-}
 
-/// Figs. 5 and 6: all four at once.
-void at_once(const Run& run) {
-  const LinkTable after = testing::paper_links_after_changes();
-  run.set(testing::paper_links_before_changes());
-  adapt(run, after);
-  std::this_thread::sleep_for(run.settle);
-  print("after_1_s", repeat_broadcasts(root, 1, run.repeats));
-  print("after_16_s", repeat_broadcasts(root, 16, run.few()));
-}
+  void before() {
+    for (const int count : {1, 4, 8, 16}) {
+      const std::string name = "before_" + std::to_string(count) + "_s";
+      print(name.c_str(), repeat_broadcasts(root, count, repeats_));
+    }
+  }
+
+  void after() {
+    change(testing::paper_links_after_changes());
+    tell("adapting");
+    print("after_1_s", repeat_broadcasts(root, 1, few()));
+    print("after_16_s", repeat_broadcasts(root, 16, few()));
+  }
+
+  /// Four broadcasts, a link that fails, four, one that recovers, and so on; which links the paper
+  /// took it does not say.
+  void between() {
+    LinkTable links = testing::paper_links_before_changes();
+    const struct {
+      Rank from, to;
+      double latency;
+    } changes[] = {{4, 6, 9'999}, {0, 2, 6'000}, {12, 20, 45}, {12, 16, 21}};
+    std::vector<double> took{broadcasts(root, 4)};
+    for (const auto& [from, to, latency] : changes) {
+      links.set_both(from, to, {latency * ms, 0});
+      change(links);
+      took.push_back(broadcasts(root, 4));
+    }
+    tell("adapting");
+    print("between_4_s", took);
+  }
+
+ private:
+  /// Of what takes long.
+  int few() const { return std::max(1, repeats_ / 2); }
+
+  void change(const LinkTable& links) {
+    write_links(path_, links);
+    if (adapting_ <= 0) return;
+    const double fast = as_fast * model(links)[tree_];
+    const double since = agreed();
+    changed_at_.push_back(since);
+    double began = since, took = 0;
+    do {
+      began = agreed();
+      took = broadcasts(root, 1);
+      meanwhile_.push_back(took);
+    } while (took > fast && began - since < adapting_);
+    fast_at_.push_back(took <= fast ? began : -1);
+  }
+
+  /// Seconds since MPI_Init at rank 0, where all are now.
+  double agreed() const {
+    PMPI_Barrier(MPI_COMM_WORLD);
+    double here = in_s(now() - begun_);
+    PMPI_Bcast(&here, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return here;
+  }
+
+  /// When links changed, when the first fast broadcast began (-1: none did), and what each took
+  /// until then.
+  void tell(const std::string& what) {
+    print((what + "_changed_at_s").c_str(), std::exchange(changed_at_, {}));
+    print((what + "_fast_at_s").c_str(), std::exchange(fast_at_, {}));
+    print((what + "_meanwhile_s").c_str(), std::exchange(meanwhile_, {}));
+  }
+
+  const std::string path_;
+  const std::size_t tree_;
+  const int repeats_;
+  const double adapting_;
+  const Time begun_ = now();
+  std::vector<double> changed_at_, fast_at_, meanwhile_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (!begin(argc, argv, "LINKS REPEATS SETTLE_S PARTS", 24)) return 2;
-  const Run run{argv[1], std::max(1, std::atoi(argv[2])),
-                std::chrono::duration<double>(std::atof(argv[3]))};
-  const int parts = std::atoi(argv[4]);
-  const LinkTable table1 = testing::paper_links();
-  if (my_rank() == 0) std::printf("{");
-  print("model_table1", model(table1));
-  print("model_after", model(testing::paper_links_after_changes()));
-
-  run.set(table1);
-  // The first one has the paper's engine make its tree.
-  print("first_s", {broadcasts(root, 1)});
-  std::this_thread::sleep_for(run.settle);
-  print("table1_1_s", repeat_broadcasts(root, 1, run.repeats));
-  for (const int count : {4, 8, 16}) {
-    const std::string name = "table1_" + std::to_string(count) + "_s";
-    print(name.c_str(), repeat_broadcasts(root, count, run.few()));
+  const std::string what = argc > 2 ? argv[2] : "";
+  const LinkTable first =
+      what == "before" ? testing::paper_links() : testing::paper_links_before_changes();
+  if (argc == 3 && std::string_view(argv[1]) == "links") {
+    std::printf("%s", text_of(first).c_str());
+    return 0;
   }
-  if (parts >= 2) at_once(run);
-  if (parts >= 3) one_by_one(run);
-  print("parts", {static_cast<double>(parts)}, "}");
+  if (!begin(argc, argv, "LINKS before|after|between TREE REPEATS MAKING_S ADAPTING_S", 24)) {
+    return 2;
+  }
+  const auto tree =
+      static_cast<std::size_t>(std::find(trees.begin(), trees.end(), argv[3]) - trees.begin());
+  Experiment experiment(argv[1], std::min(tree, trees.size() - 1), std::max(1, std::atoi(argv[4])),
+                        std::atof(argv[6]));
+  if (my_rank() == 0) std::printf("{");
+  print("model_before", model(testing::paper_links()));
+  print("model_after", model(testing::paper_links_after_changes()));
+  experiment.make_tree(std::atof(argv[5]));
+  if (what == "before") experiment.before();
+  if (what == "after") experiment.after();
+  if (what == "between") experiment.between();
+  print("ranks", {24}, "}");
   MPI_Finalize();
   return 0;
 }

@@ -32,17 +32,21 @@ bool begin(int& argc, char**& argv, const char* usage, int ranks) {
   return false;
 }
 
+std::string text_of(const coll::LinkTable& links) {
+  std::string text;
+  for (coll::Rank a = 0; a < links.size(); ++a) {
+    for (coll::Rank b = 0; b < a; ++b) {
+      char line[64];
+      std::snprintf(line, sizeof line, "%u %u %.6fms\n", a, b, links.at(a, b).latency * 1e3);
+      text += line;
+    }
+  }
+  return text;
+}
+
 void write_links(const std::string& path, const coll::LinkTable& links) {
   if (my_rank() == 0) {
-    std::ofstream file(path + ".new");
-    for (coll::Rank a = 0; a < links.size(); ++a) {
-      for (coll::Rank b = 0; b < a; ++b) {
-        char line[64];
-        std::snprintf(line, sizeof line, "%u %u %.6fms\n", a, b, links.at(a, b).latency * 1e3);
-        file << line;
-      }
-    }
-    file.close();
+    std::ofstream(path + ".new") << text_of(links);
     std::rename((path + ".new").c_str(), path.c_str());
   }
   PMPI_Barrier(MPI_COMM_WORLD);

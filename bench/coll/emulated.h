@@ -18,6 +18,8 @@ inline double in_s(Time time) { return std::chrono::duration<double>(time).count
 /// ranks (0: any): rank 0 says what is wanted.
 bool begin(int& argc, char**& argv, const char* usage, int ranks);
 
+/// What the emulator's file says of these links.
+std::string text_of(const coll::LinkTable&);
 /// Rank 0 replaces the emulator's file in one step; then all go on.
 void write_links(const std::string& path, const coll::LinkTable&);
 

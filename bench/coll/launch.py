@@ -6,11 +6,16 @@ import subprocess
 import sys
 import tempfile
 
-# What the paper calls its variants, beside the library's own engines.
+# What the paper calls the variants of its engine. Without a number a link that changes by 10 % counts.
+EACH, EACH_FOURTH = {"PIRACEMA_COLL_ADAPT_EVERY": "1"}, {"PIRACEMA_COLL_ADAPT_EVERY": "4"}
 VARIANTS = {
-    "mst static": ("mst", {"PIRACEMA_COLL_ADAPT_EVERY": "1000000"}),
-    "mst 70 %": ("mst", {"PIRACEMA_COLL_THRESHOLD": "70"}),
-    "mst each": ("mst", {"PIRACEMA_COLL_ADAPT_EVERY": "1"}),
+    "mst static": {"PIRACEMA_COLL_ADAPT_EVERY": "1000000"},
+    "mst adap": EACH,
+    "mst adap II": EACH_FOURTH,
+    "mst adap, 0 %": {**EACH, "PIRACEMA_COLL_THRESHOLD": "0"},
+    "mst adap II, 0 %": {**EACH_FOURTH, "PIRACEMA_COLL_THRESHOLD": "0"},
+    "mst adap, 70 %": {**EACH, "PIRACEMA_COLL_THRESHOLD": "70"},
+    "mst adap II, 70 %": {**EACH_FOURTH, "PIRACEMA_COLL_THRESHOLD": "70"},
 }
 
 
@@ -34,16 +39,22 @@ def preloads(build):
     return [library(build), *([patient] if patient.exists() else [])]
 
 
-def run(build, program, engine, ranks, words, variables=None):
-    """What the program prints, one JSON object. Its first word is the file of links, an empty one;
-    `engine` is one of the library's, or a variant."""
+def links_of(build, program, experiment):
+    """The links that it begins with, as the emulator's file says them."""
+    return subprocess.run([build / "bench" / program, "links", experiment], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def run(build, program, engine, ranks, words, variables=None, links=""):
+    """What the program prints, one JSON object. Its first word is the file of `links`; `engine` is one
+    of the library's, or a variant."""
     with tempfile.TemporaryDirectory() as folder:
-        links = pathlib.Path(folder) / "links"
-        links.write_text("")
-        name, more = VARIANTS.get(engine, (engine, {}))
+        file = pathlib.Path(folder) / "links"
+        file.write_text(links)
+        name, more = ("mst", VARIANTS[engine]) if engine in VARIANTS else (engine, {})
         variables = {"LD_PRELOAD": ":".join(map(str, preloads(build))), "PIRACEMA_COLL_ENGINE": name,
-                     "PIRACEMA_COLL_EMULATE": links, **more, **(variables or {})}
-        command = [*mpirun(ranks, variables), build / "bench" / program, links, *map(str, words)]
+                     "PIRACEMA_COLL_EMULATE": file, **more, **(variables or {})}
+        command = [*mpirun(ranks, variables), build / "bench" / program, file, *map(str, words)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{engine}: exit code {done.returncode}\n{done.stdout}{done.stderr}")

@@ -1,4 +1,4 @@
-"""Line charts as SVG, with nothing but Python."""
+"""Charts of lines and of bars as SVG, with nothing but Python."""
 
 import math
 from xml.sax.saxutils import escape
@@ -35,15 +35,24 @@ def place(value, marks, log):
     return (value - first) / (last - first)
 
 
-def panel(at, title, x_label, lines, names=None, log_y=False, apart=()):
+def bar(x, y, width, bottom, color):
+    return (f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{max(bottom - y, 0):.1f}" '
+            f'fill="{color}"/>')
+
+
+def panel(at, title, x_label, lines, names=None, log_y=False, apart=(), bars=False):
     """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)]). With `names` x is a
-    number of one of them. Points of labels in `apart` are not joined: nothing is known between them."""
+    number of one of them. Points of labels in `apart` are not joined: nothing is known between them.
+    With `bars`, and names, each point is a bar up to its middle, those of one name side by side."""
     points = [point for _, line in lines for point in line]
     x_max = max([x for x, *_ in points], default=1) or 1
     x_step = nice_step(x_max)
     x_marks = {i * x_step: f"{i * x_step:g}" for i in range(int(x_max / x_step) + 1)}
     if names:
         x_max, x_marks = max(len(names) - 1, 1), dict(enumerate(names))
+    if bars:
+        x_max = len(names)
+        group, x_marks = 0.8 / max(len(lines), 1), {i + 0.5: name for i, name in enumerate(names)}
     ys = [y for _, *spread in points for y in spread]
     y_marks = decades(ys) if log_y else even_marks(max(ys, default=1) or 1)
 
@@ -65,10 +74,13 @@ def panel(at, title, x_label, lines, names=None, log_y=False, apart=()):
                f'{escape(x_label)}</text>')
     for number, (label, line) in enumerate(lines):
         color = COLORS[number % len(COLORS)]
+        if bars:
+            out += [bar(sx(x + 0.1 + number * group), sy(middle), group / x_max * PLOT_WIDTH, bottom, color)
+                    for x, _, middle, _ in line]
         path = " ".join(f"{sx(x):.1f},{sy(middle):.1f}" for x, _, middle, _ in line)
-        if label not in apart:
+        if label not in apart and not bars:
             out.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        for x, low, middle, high in line:
+        for x, low, middle, high in [] if bars else line:
             out.append(f'<line x1="{sx(x):.1f}" y1="{sy(low):.1f}" x2="{sx(x):.1f}" '
                        f'y2="{sy(high):.1f}" stroke="{color}"/>')
             out.append(f'<circle cx="{sx(x):.1f}" cy="{sy(middle):.1f}" r="3" fill="{color}"/>')

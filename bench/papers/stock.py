@@ -1,5 +1,5 @@
 """The stock of what the five papers measured: every table and figure that holds results, with what
-makes it here, or why nothing does, and what differs from the paper's experiment.
+makes it here, and what differs from the paper's experiment.
 
 A figure with several experiments in it counts as several: Fig. 3 of paper 000 has four, its Fig. 4
 two, Fig. 9 of paper 004 four. Drawings of architectures, programs and algorithms are no results and
@@ -32,13 +32,13 @@ class Command:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A table or figure. It has a command and what that leaves in its folder, or why there is none."""
+    """A table or figure, its command, and what that leaves in its folder."""
 
     name: str
     shows: str     # The paper's caption, in our words.
-    differs: str   # From the paper's experiment; without a command why there is none.
-    command: Command | None = None
-    made: str = ""      # The picture that the command leaves; output.txt where it only prints,
+    differs: str   # From the paper's experiment.
+    command: Command
+    made: str           # The picture that the command leaves; output.txt where it only prints,
     printed: str = ""   # and these words in it.
     quick: bool = True  # Whether a quick run makes it.
 
@@ -56,7 +56,7 @@ def paper000(figure):
 # Nothing is measured, so a quick run is the full one.
 TREES = Command("001-trees", "bench/papers/trees.py", ("{build}", "--out", "{out}"), (), brief=True)
 # On trees that stay as they are each broadcast after the changes takes ten seconds, minutes in all: a
-# quick run has the one that follows them alone, and no Fig. 7.
+# quick run has the one that follows them alone, and no Fig. 7. Both measure Table 1.
 COLL = Command("001-broadcasts", "bench/coll/paper.py", ("{build}", "--out", "{out}"), ("--quick",), brief=True)
 
 
@@ -131,24 +131,22 @@ STOCK = [
            "a message renews 1 MB of the state, as the paper does not say",
            paper000("overhead"), "paper000_overhead.svg"),
     Result("001-table-1", "Latencies between the six sites",
-           "it is what was given, no result: `paper_links` in `src/topology/trees/testing.h` has these "
-           "latencies, and tests and benchmarks use them"),
+           "they were given there, and are here; the command has the library measure them on emulated links",
+           COLL, PRINTED, "Table 1: milliseconds between sites"),
     Result("001-table-2", "Whole application of 1, 4 and 16 broadcasts, binomial beside two-level",
-           "links are emulated and delays overlap; broadcasts alone, not the whole application",
-           COLL, PRINTED, "Table 2: two levels against a binomial tree"),
+           "links are emulated and delays overlap", COLL, PRINTED, "Table 2: the whole application"),
     tree(1, "The binomial tree from rank 12", "nothing that we know: the ways to ranks 0 and 8 are those that its text tells"),
     tree(2, "The two-level tree from rank 12", "nothing that we know: the way to rank 0 is the one that its text tells"),
     tree(3, "The minimum spanning tree",
          "within a site all links cost 1 ms, the paper's are near to zero, and the lower rank decides"),
     broadcasts(4, "Two-level beside spanning tree without changes: making the tree, application, difference",
-               "broadcasts alone, of emulated links: no bar for making the tree, none for the application; "
-               "of the paper the difference is drawn"),
+               "links are emulated and delays overlap; our application does not wait for its tree"),
     broadcasts(5, "16 broadcasts after changes of links, least change 10 %, with every part of the time",
-               "broadcasts alone, of emulated links; the tree is adapted by a thread meanwhile, so there is "
-               "no bar for it; no `adap II`"),
+               "as Fig. 4; links have new values at once, so that bar is empty; nobody waits while the tree is adapted, so "
+               "the application is the sum of the parts"),
     broadcasts(6, "The same, least change 70 %", "as Fig. 5"),
     broadcasts(7, "20 broadcasts with two failures and two recoveries in between",
-               "as Fig. 5, and the spanning tree with a least change of 10 % alone", quick=False),
+               "as Fig. 5; which links fail the paper does not say, the four of Fig. 5 do here", quick=False),
     checkpoint(1, "EDP, a sequential program with an image of 380 MB, local and remote file system",
                "a counter with as much memory in place of the solver; the remote file system is a local one "
                "that is throttled, not NFS"),
@@ -213,5 +211,4 @@ def label(result):
 def rows(results):
     """The lines of docs/papers.md's table, without its head."""
     for one in results:
-        command = f"`bench/papers/run {one.name}`" if one.command else "none"
-        yield f"| {one.name[:3]}, {label(one)} | {one.shows} | {command} | {one.differs} |"
+        yield f"| {one.name[:3]}, {label(one)} | {one.shows} | `bench/papers/run {one.name}` | {one.differs} |"

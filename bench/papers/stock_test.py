@@ -40,19 +40,16 @@ class Stock(unittest.TestCase):
         section = text.split(HEADING)[1].split("\n## ")[0]
         found = [line for line in section.splitlines() if line.startswith("| 0")]
         self.assertEqual(list(stock.rows(stock.STOCK)), found)
-        without = sum(one.command is None for one in stock.STOCK)
         self.assertIn(f"{len(stock.STOCK)} tables and figures", section)
-        self.assertIn(f"{len(stock.STOCK) - without} of them have a command", section)
 
-    def test_each_says_what_differs_or_why_there_is_no_command(self):
+    def test_each_says_what_differs_and_what_its_command_makes(self):
         for one in [*stock.STOCK, *stock.BESIDES]:
             with self.subTest(one.name):
-                self.assertTrue(one.shows and one.differs)
-                self.assertEqual(one.command is None, one.made == "")
+                self.assertTrue(one.shows and one.differs and one.made)
                 self.assertEqual(one.made == stock.PRINTED, one.printed != "")
 
     def test_each_has_claims_of_its_shape_or_a_reason_why_not(self):
-        names = {one.command.name for one in [*stock.STOCK, *stock.BESIDES] if one.command}
+        names = {one.command.name for one in [*stock.STOCK, *stock.BESIDES]}
         self.assertEqual(names, {*shapes.CLAIMS, *shapes.WITHOUT})
         self.assertFalse({*shapes.CLAIMS} & {*shapes.WITHOUT})
 
@@ -62,8 +59,7 @@ class Stock(unittest.TestCase):
         self.assertFalse(shapes.less("a", 3.824, 3.825).holds)
 
     def test_scripts_are_there_can_be_called_and_know_their_options(self):
-        for command in {one.command.script: one.command for one in [*stock.STOCK, *stock.BESIDES]
-                        if one.command}.values():
+        for command in {one.command.script: one.command for one in [*stock.STOCK, *stock.BESIDES]}.values():
             with self.subTest(command.name):
                 self.assertTrue(os.access(ROOT / command.script, os.X_OK), command.script)
                 told = subprocess.run([ROOT / command.script, "--help"], stdout=subprocess.PIPE,
@@ -91,7 +87,7 @@ class Run(unittest.TestCase):
         (root / "bench/papers/effort.py").write_text(textwrap.dedent(text))
         with (root / "bench/papers/stock.py").open("a") as file:
             file.write('\nEFFORT = Command("effort", "bench/papers/effort.py", ("{out}",), ("--quick",))\n'
-                       'STOCK = [Result("000-table-2", "a", "b", EFFORT, "a.svg"), Result("000-table-3", "c", "d"),\n'
+                       'STOCK = [Result("000-table-2", "a", "b", EFFORT, "a.svg"),\n'
                        '         Result("001-table-2", "e", "f", EFFORT, PRINTED, "told", quick=False)]\n')
         with (root / "bench/papers/shapes.py").open("a") as file:
             file.write('\nCLAIMS = {"effort": lambda folder: [less("a picture has some bytes", 0, *read(folder, "a.svg"))]\n'
@@ -109,7 +105,7 @@ class Run(unittest.TestCase):
         for one in [*stock.STOCK, *stock.BESIDES]:
             self.assertIn(one.name, lines)
             line = lines[lines.index(one.name):]
-            self.assertTrue(any((one.command.script if one.command else "no command") in part
+            self.assertTrue(any(one.command.script in part
                                 for part in line[:line.index("")]), one.name)
 
     def test_wrong_words_are_told_with_what_was_wanted(self):
@@ -125,11 +121,6 @@ class Run(unittest.TestCase):
         self.assertEqual(4, told.returncode)
         self.assertIn("001-figure-7 has no quick run", told.stdout)
 
-    def test_a_result_without_a_command_says_why(self):
-        told = run("001-table-1")
-        self.assertEqual(3, told.returncode)
-        self.assertIn(f"001-table-1 has no command: {stock.named('001-table-1').differs}", told.stdout)
-
     def test_what_a_script_makes_and_says_is_kept_with_how_it_was_run(self):
         planted = self.plant("""
             import pathlib, sys
@@ -144,8 +135,7 @@ class Run(unittest.TestCase):
         self.assertLessEqual({"date", "version", "machine", "load", "seconds"}, set(how))
         told = planted("all", "--quick")
         self.assertEqual(0, told.returncode, told.stdout)
-        self.assertIn("1 of 3 made\n0 of 3 skipped\n0 of 3 failed\n1 of 3 without a quick run: 001-table-2\n"
-                      "1 of 3 without a command: 000-table-3", told.stdout)
+        self.assertIn("1 of 2 made\n0 of 2 skipped\n0 of 2 failed\n1 of 2 without a quick run: 001-table-2\n", told.stdout)
 
     def test_pictures_that_are_kept_lie_in_the_gallery_with_how_they_were_made(self):
         planted = self.plant("""
@@ -194,8 +184,8 @@ class Run(unittest.TestCase):
             (pathlib.Path(sys.argv[1]) / "a.svg").write_text("picture")""")
         told = planted("all", "--quick", "--brief")
         self.assertEqual(77, told.returncode, told.stdout)
-        self.assertIn("0 of 3 made", told.stdout)
-        self.assertIn("2 of 3 left out: 000-table-2, 001-table-2", told.stdout)
+        self.assertIn("0 of 2 made", told.stdout)
+        self.assertIn("2 of 2 left out: 000-table-2, 001-table-2", told.stdout)
         told = planted("all", "--brief")
         self.assertEqual(2, told.returncode)
         self.assertIn("want --brief with all --quick alone", told.stdout)
@@ -217,7 +207,7 @@ class Run(unittest.TestCase):
         told = planted("all")
         self.assertEqual(1, told.returncode, told.stdout)
         self.assertIn("effort: want 'told' in output.txt, a.svg in", told.stdout)
-        self.assertIn("2 of 3 failed: 000-table-2, 001-table-2", told.stdout)
+        self.assertIn("2 of 2 failed: 000-table-2, 001-table-2", told.stdout)
 
     def test_scripts_that_fail_and_are_skipped_are_told_apart(self):
         planted = self.plant("raise SystemExit('broken')")
@@ -228,7 +218,7 @@ class Run(unittest.TestCase):
         self.assertEqual(77, planted("000-table-2").returncode)
         told = planted("all")
         self.assertEqual(77, told.returncode)
-        self.assertIn("2 of 3 skipped: 000-table-2, 001-table-2", told.stdout)
+        self.assertIn("2 of 2 skipped: 000-table-2, 001-table-2", told.stdout)
 
     def test_whoever_ends_it_ends_its_script_which_takes_its_things_away(self):
         self.plant("""
