@@ -31,7 +31,8 @@ def can_be_made():
 class Hosts:
     """Hosts 1 to `count`, by address; all see the same files. Gone with `close`."""
 
-    def __init__(self, count, folder):
+    def __init__(self, count, folder, network=NETWORK):
+        self.network = network
         self.prefix = f"pira{os.getpid()}h"
         self.switch = f"pira{os.getpid()}s"
         self.count = count
@@ -49,14 +50,20 @@ class Hosts:
         name = f"{self.prefix}{host}"
         ip("netns", "add", name)
         ip("-n", name, "link", "set", "lo", "up")
-        ip("link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", f"p{host}", "netns", self.switch)
-        ip("-n", name, "addr", "add", f"{NETWORK}.{host}/24", "dev", "eth0")
-        ip("-n", name, "link", "set", "eth0", "up")
-        ip("-n", self.switch, "link", "set", f"p{host}", "master", "br0")
-        ip("-n", self.switch, "link", "set", f"p{host}", "up")
+        self.join(host, f"p{host}", name)
+
+    def join(self, number, port, namespace, device="eth0"):
+        """Brings a namespace to the network, by its last part of an address, and a port of the switch; none: ours."""
+        inside = ["-n", namespace] if namespace else []
+        ip("link", "add", device, *(["netns", namespace] if namespace else []), "type", "veth", "peer", "name", port,
+           "netns", self.switch)
+        ip(*inside, "addr", "add", f"{self.network}.{number}/24", "dev", device)
+        ip(*inside, "link", "set", device, "up")
+        ip("-n", self.switch, "link", "set", port, "master", "br0")
+        ip("-n", self.switch, "link", "set", port, "up")
 
     def names(self, *numbers):
-        return ",".join(f"{NETWORK}.{number}" for number in numbers)
+        return ",".join(f"{self.network}.{number}" for number in numbers)
 
     def pids(self, host):
         return [int(pid) for pid in ip("netns", "pids", f"{self.prefix}{host}").stdout.split()]

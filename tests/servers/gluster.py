@@ -56,6 +56,8 @@ class Server:
     system of its own of `brick_size` (as tmpfs has it); none: a folder."""
 
     name = "gluster"
+    # Seconds: a brick that does not answer for so long is taken for gone.
+    ping_timeout = 5
 
     def __init__(self, bricks=3, copies=3, megabytes_per_second=None, brick_size="64m", parent=None):
         self.bricks, self.copies, self.rate, self.brick_size = bricks, copies, megabytes_per_second, brick_size
@@ -63,6 +65,7 @@ class Server:
         self.place = self.folder / "mounted"
         self.host, self.link = f"piragl{os.getpid()}", f"pgl{os.getpid()}"
         self.network = f"10.{96 + os.getpid() // 256 % 24}.{os.getpid() % 256}"
+        self.address = f"{self.network}.2"
         self.mounted = []
 
     @property
@@ -89,13 +92,12 @@ class Server:
         bricks = [self.brick(number) for number in range(self.bricks)]
         self.start_host()
         settings = self.folder / "glusterd.vol"
-        settings.write_text(GLUSTERD.format(folder=self.folder, address=f"{self.network}.2"))
+        settings.write_text(GLUSTERD.format(folder=self.folder, address=self.address))
         # It is a daemon once it can be asked.
         self.inside("glusterd", "-f", settings, "-p", self.folder / "pid", "-l", self.folder / "log")
         copies = [] if self.copies == 1 else ["replica", self.copies]
         self.gluster("create", VOLUME, *copies, *bricks, "force")
-        # Who does not answer for so long is taken for gone.
-        self.gluster("set", VOLUME, "network.ping-timeout", "5")
+        self.gluster("set", VOLUME, "network.ping-timeout", self.ping_timeout)
         self.gluster("start", VOLUME)
         self.mount(self.place)
         return self.wait_until_it_answers()
@@ -103,7 +105,7 @@ class Server:
     def mount(self, place):
         """By a client of its own, as on another host."""
         run("mount", "-t", "glusterfs", "-o", f"log-file={self.folder}/log-{place.name}",
-            f"{self.network}.2:/{VOLUME}", place)
+            f"{self.address}:/{VOLUME}", place)
         self.mounted.append(place)
 
     def wait_until_it_answers(self):
@@ -132,7 +134,7 @@ class Server:
         run("ip", "link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns", self.host)
         run("ip", "addr", "add", f"{self.network}.1/24", "dev", self.link)
         run("ip", "link", "set", self.link, "up")
-        self.inside("ip", "addr", "add", f"{self.network}.2/24", "dev", "eth0")
+        self.inside("ip", "addr", "add", f"{self.address}/24", "dev", "eth0")
         self.inside("ip", "link", "set", "eth0", "up")
         self.inside("ip", "link", "set", "lo", "up")
         if self.rate:
@@ -145,7 +147,7 @@ class Server:
         if self.brick_size:
             run("mount", "-t", "tmpfs", "-o", f"size={self.brick_size}", "tmpfs", folder)
             self.mounted.append(folder)
-        return f"{self.network}.2:{folder}"
+        return f"{self.address}:{folder}"
 
     def signal(self, number, bricks=None):
         """To the processes of so many bricks; none: of all."""

@@ -15,7 +15,9 @@ namespace piracema::ckpt {
 namespace {
 
 /// A store that is full has room again when somebody makes it: nothing tells of that.
-constexpr Time look_again_after = std::chrono::seconds(1);
+constexpr Time try_again_after = std::chrono::seconds(1);
+/// Nor does the kernel tell of what another host has written.
+constexpr Time look_again_after = std::chrono::milliseconds(250);
 
 std::uint64_t size_of(const std::string& path) {
   struct stat status {};
@@ -26,14 +28,15 @@ std::uint64_t size_of(const std::string& path) {
 
 Result<std::unique_ptr<JobOutput>> JobOutput::open(net::Poller& poller,
                                                    const JobDirectory& directory, bool one,
-                                                   OnRoom on_room) {
+                                                   bool elsewhere, OnRoom on_room) {
   std::unique_ptr<JobOutput> both(new JobOutput(poller, directory, std::move(on_room)));
   const std::string out = directory.stdout_path(), err = directory.stderr_path();
-  auto output = OutputTail::open(out, size_of(out), STDOUT_FILENO);
+  auto output = OutputTail::open(out, size_of(out), STDOUT_FILENO, elsewhere);
   if (!output) return output.error();
   both->watch(both->output_.emplace(*std::move(output)));
+  if (elsewhere) both->look_again();
   if (one) return both;
-  auto error = OutputTail::open(err, size_of(err), STDERR_FILENO);
+  auto error = OutputTail::open(err, size_of(err), STDERR_FILENO, elsewhere);
   if (!error) return error.error();
   both->watch(both->error_.emplace(*std::move(error)));
   return both;
@@ -41,6 +44,7 @@ Result<std::unique_ptr<JobOutput>> JobOutput::open(net::Poller& poller,
 
 JobOutput::~JobOutput() {
   if (again_) poller_.cancel(*again_);
+  if (look_) poller_.cancel(*look_);
   for (auto* tail : {&output_, &error_}) {
     if (!*tail) continue;
     poller_.forget((*tail)->watched());
@@ -79,10 +83,18 @@ bool JobOutput::pass_on(OutputTail& tail) {
 
 void JobOutput::try_again() {
   if (again_) return;
-  again_ = poller_.at(now() + look_again_after, [this] {
+  again_ = poller_.at(now() + try_again_after, [this] {
     again_.reset();
     has_room();
     drain();
+  });
+}
+
+void JobOutput::look_again() {
+  look_ = poller_.at(now() + look_again_after, [this] {
+    has_room();
+    drain();
+    look_again();
   });
 }
 

@@ -17,12 +17,12 @@ namespace piracema::ckpt {
 /// poller's thread.
 class JobOutput {
  public:
-  /// From what is in the job's files now; `one`: both go to one file. Errc::io.
-  /// `on_room` is told when the job's files have no room left for what it writes next, and when
-  /// they have it again.
+  /// From what is in the job's files now; `one`: both go to one file; `elsewhere`: another host
+  /// writes them. Errc::io. `on_room` is told when the job's files have no room left for what it
+  /// writes next, and when they have it again.
   using OnRoom = std::function<void(bool enough)>;
   static Result<std::unique_ptr<JobOutput>> open(net::Poller& poller, const JobDirectory& directory,
-                                                 bool one, OnRoom on_room);
+                                                 bool one, bool elsewhere, OnRoom on_room);
   ~JobOutput();
 
   /// What is there now. False if not all could be passed on: it is tried again by itself.
@@ -43,12 +43,13 @@ class JobOutput {
   void watch(OutputTail& tail);
   bool pass_on(OutputTail& tail);
   void try_again();
+  void look_again();
 
   net::Poller& poller_;
   const JobDirectory& directory_;
   const OnRoom on_room_;
   std::optional<OutputTail> output_, error_;
-  std::optional<net::Poller::Timer> again_;
+  std::optional<net::Poller::Timer> again_, look_;
   bool had_room_ = true, said_full_ = false;
 };
 

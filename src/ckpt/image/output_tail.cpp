@@ -15,13 +15,14 @@
 
 namespace piracema::ckpt {
 
-Result<OutputTail> OutputTail::open(const std::string& path, std::uint64_t from, int to) {
+Result<OutputTail> OutputTail::open(const std::string& path, std::uint64_t from, int to,
+                                    bool elsewhere) {
   Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   Fd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!file || !watch || ::inotify_add_watch(watch.get(), path.c_str(), IN_MODIFY) < 0) {
     return Error{Errc::io, with_errno(path)};
   }
-  return OutputTail(std::move(file), std::move(watch), from, to);
+  return OutputTail(std::move(file), std::move(watch), from, to, elsewhere);
 }
 
 namespace {
@@ -41,7 +42,15 @@ bool is_full(int reason) { return reason == ENOSPC || reason == EDQUOT; }
 
 }  // namespace
 
+// Clients of NFS, GlusterFS and their like remember a file's size for seconds, and read no further.
+// Who sets what is set already has to ask the server, whose answer has the size.
+void OutputTail::learn_size() {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) == 0) (void)!::fchmod(file_.get(), status.st_mode & 07777);
+}
+
 OutputTail::Drained OutputTail::drain() {
+  if (elsewhere_) learn_size();
   std::array<char, step_bytes> room;
   while (::read(watch_.get(), room.data(), room.size()) > 0) {
   }

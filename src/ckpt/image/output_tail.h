@@ -14,8 +14,9 @@ namespace piracema::ckpt {
 class OutputTail {
  public:
   /// Of the file, which is made if need be, from `from` on, to `to`, which stays the caller's.
-  /// Errc::io.
-  static Result<OutputTail> open(const std::string& path, std::uint64_t from, int to);
+  /// `elsewhere`: another host writes it, so nothing tells of that, and no room is kept. Errc::io.
+  static Result<OutputTail> open(const std::string& path, std::uint64_t from, int to,
+                                 bool elsewhere);
 
   /// Readable when something was written: call `drain`.
   int watched() const { return watch_.get(); }
@@ -43,15 +44,21 @@ class OutputTail {
   std::uint64_t cut_to(std::uint64_t bytes);
 
  private:
-  OutputTail(Fd file, Fd watch, std::uint64_t at, int to)
-      : file_(std::move(file)), watch_(std::move(watch)), at_(at), to_(to) {}
+  OutputTail(Fd file, Fd watch, std::uint64_t at, int to, bool elsewhere)
+      : file_(std::move(file)),
+        watch_(std::move(watch)),
+        at_(at),
+        to_(to),
+        elsewhere_(elsewhere),
+        can_keep_(!elsewhere) {}
+  void learn_size();
 
   Fd file_, watch_;
   std::uint64_t at_;
   int to_;
   /// Up to there the file has its blocks.
   std::uint64_t kept_until_ = 0;
-  bool can_keep_ = true;
+  bool elsewhere_, can_keep_;
 };
 
 }  // namespace piracema::ckpt

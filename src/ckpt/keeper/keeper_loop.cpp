@@ -55,8 +55,9 @@ Result<Done> KeeperLoop::begin() {
   auto signals = SignalWatch::open(poller_, numbers, [this](int number) { signalled(number); });
   if (!signals) return signals.error();
   signals_ = *std::move(signals);
-  auto output = JobOutput::open(poller_, *directory_, job_.one_output,
-                                [this](bool enough) { heard_of_room(enough); });
+  auto output =
+      JobOutput::open(poller_, *directory_, job_.one_output, !settings_.place.several.hosts.empty(),
+                      [this](bool enough) { heard_of_room(enough); });
   if (!output) return output.error();
   output_ = *std::move(output);
   LocalImages* const local = settings_.local.get();
