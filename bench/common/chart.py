@@ -40,9 +40,10 @@ def bar(x, y, width, bottom, color):
             f'fill="{color}"/>')
 
 
-def panel(at, title, x_label, lines, names=None, log_y=False, apart=(), bars=False):
+def panel(at, title, x_label, lines, names=None, log_y=False, apart=(), upright=(), bars=False):
     """One chart at x = `at`; `lines` are (label, [(x, low, middle, high)]). With `names` x is a
-    number of one of them. Points of labels in `apart` are not joined: nothing is known between them.
+    number of one of them. Points of labels in `apart` are not joined: nothing is known between them. `upright` are
+    (label, [x]), drawn from bottom to top: where something is said to happen, whatever its value.
     With `bars`, and names, each point is a bar up to its middle, those of one name side by side."""
     points = [point for _, line in lines for point in line]
     x_max = max([x for x, *_ in points], default=1) or 1
@@ -84,6 +85,12 @@ def panel(at, title, x_label, lines, names=None, log_y=False, apart=(), bars=Fal
             out.append(f'<line x1="{sx(x):.1f}" y1="{sy(low):.1f}" x2="{sx(x):.1f}" '
                        f'y2="{sy(high):.1f}" stroke="{color}"/>')
             out.append(f'<circle cx="{sx(x):.1f}" cy="{sy(middle):.1f}" r="3" fill="{color}"/>')
+        out.append(f'<text x="{at + LEFT + PLOT_WIDTH + 12}" y="{TOP + 16 * number}" '
+                   f'fill="{color}">{escape(label)}</text>')
+    for number, (label, places) in enumerate(upright, len(lines)):
+        color = COLORS[number % len(COLORS)]
+        out += [f'<line x1="{sx(x):.1f}" y1="{TOP}" x2="{sx(x):.1f}" y2="{bottom}" stroke="{color}" '
+                'stroke-width="2" stroke-dasharray="6 4"/>' for x in places]
         out.append(f'<text x="{at + LEFT + PLOT_WIDTH + 12}" y="{TOP + 16 * number}" '
                    f'fill="{color}">{escape(label)}</text>')
     return "\n".join(out)

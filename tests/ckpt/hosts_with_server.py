@@ -1,5 +1,5 @@
-"""Hosts of hosts.py with a server of files on their network: a GlusterFS, of which each host has a client of its own, so
-that none sees by its kernel what another one does."""
+"""Hosts of hosts.py with a server of files on their network: a GlusterFS, of which each host has a client of its own,
+so that none sees by its kernel what another one does."""
 
 import contextlib
 import os
@@ -62,11 +62,11 @@ class HostsWithServer:
         self.places["remote"] = server.start().place
         # A host has a namespace of mounts for as long as it is there, and in it a mount of its own in place of ours.
         for host in range(1, self.count + 1):
-            one = subprocess.Popen(
+            one = stack.enter_context(subprocess.Popen(
                 ["ip", "netns", "exec", f"{self.network.prefix}{host}", "sh", "-c",
-                 f"umount {server.place} && mount -t glusterfs -o log-file={server.folder}/log-{host} {server.address}:/{gluster.VOLUME} "
-                 f"{server.place} && echo mounted && exec sleep infinity"], stdout=subprocess.PIPE, text=True)
-            stack.callback(one.wait)
+                 f"umount {server.place} && mount -t glusterfs -o log-file={server.folder}/log-{host} "
+                 f"{server.address}:/{gluster.VOLUME} {server.place} && echo mounted && exec sleep infinity"],
+                stdout=subprocess.PIPE, text=True))
             stack.callback(one.kill)
             if one.stdout.readline() != "mounted\n":
                 raise RuntimeError(f"host {host} cannot mount {server.place}")
