@@ -1,9 +1,9 @@
 // A sequential solver of partial differential equations in mechanics of fluids, as paper 002
 // (section 4.1) has one in its EDP: flow.h. It knows nothing of checkpoints.
 //
-//   flow2d N STEPS [REPORT_EVERY [MOST]]      five grids of N x N; memory is reserved for MOST x
-//   MOST
+//   flow2d N STEPS [REPORT_EVERY [MOST]]
 //
+// It has five grids of N x N, and reserves memory for grids of MOST x MOST.
 // Every REPORT_EVERY steps it writes the time in the fluid and the energy of its vortices; at the
 // end also how far it is from the exact solution. The output depends on N, STEPS and REPORT_EVERY
 // alone.
