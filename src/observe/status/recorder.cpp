@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/text.h"
 
@@ -22,6 +24,21 @@ template <class T>
 void push_bounded(std::deque<T>& list, T value, std::size_t most) {
   if (list.size() == most) list.pop_front();
   list.push_back(std::move(value));
+}
+
+// Nobody behind a node goes by how far a replica of it has come that has ended, while others have
+// not.
+void leave_out_ended(JobStatus& status) {
+  std::vector<std::optional<Time>> come(status.nodes.size());
+  for (const ReplicaStatus& replica : status.replicas) {
+    const auto& own = replica.work.event_time;
+    if (!own || replica.ended) continue;
+    auto& of_node = come[replica.node];
+    of_node = std::min(of_node.value_or(*own), *own);
+  }
+  for (std::size_t node = 0; node < come.size(); ++node) {
+    if (come[node]) status.nodes[node].work.event_time = come[node];
+  }
 }
 
 }  // namespace
@@ -161,6 +178,7 @@ void Recorder::look_at_replicas(JobStatus& status, Time at, const Coordinator& c
       node.busiest_share = busy_share(work);
     }
   }
+  leave_out_ended(status);
 }
 
 void Recorder::look_at_lag(JobStatus& status, Time at, const Tally& tally) {

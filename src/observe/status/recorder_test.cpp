@@ -102,6 +102,20 @@ TEST_CASE("the time of a replica is busy, blocked or idle, and all of it") {
   CHECK(status->nodes[1].busiest == 0);
 }
 
+TEST_CASE("a node is as far in event time as those of its replicas that have not ended") {
+  Watched job;
+  const auto beat = [&](int first, int second) {
+    job.beat(seconds(1), {{.replica = 1, .event_time = seconds(first)},
+                          {.replica = 2, .event_time = seconds(second)}});
+    return job.look(seconds(1))->nodes[1].work.event_time;
+  };
+  CHECK(beat(100, 400) == seconds(100));
+  job.tell(seconds(1), Said{0, 0, runtime::Ended{job.coordinator.epoch(), 1}});
+  CHECK(beat(100, 500) == seconds(500));
+  job.tell(seconds(1), Said{0, 0, runtime::Ended{job.coordinator.epoch(), 2}});
+  CHECK(beat(100, 600) == seconds(100));  // Nothing more will come.
+}
+
 TEST_CASE("an operator that does not return is busy meanwhile, and its time is not counted twice") {
   Watched job;
   const auto at_one_item = [](std::uint64_t busy, std::uint32_t calls) {

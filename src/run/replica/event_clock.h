@@ -33,10 +33,11 @@ class EventClock {
         marks_(plan),
         is_in_cycle_(plan.heads != 0) {}
 
-  /// `of` outlives it. Once, before all else.
+  /// `of` outlives it, and has the state that it goes on with. Once, before all else.
   void begin(Operator& of) {
     operator_ = &of;
     has_news_ = gives_ = of.gives_event_time();
+    count_late();  // One that has ended is called no more.
   }
 
   void on_watermark(std::size_t input, EventTime come) {

@@ -108,6 +108,15 @@ TEST_CASE("who gives event time says so at once when it begins, and whenever it 
 }
 
 TEST_CASE(
+    "what was late counts from the beginning: who had ended in the snapshot is called no more") {
+  Middle f;
+  f.code.own = come_at(40);
+  f.clock.begin(f.code);
+  CHECK(f.counters.items_late.load() == 7);
+  CHECK(f.code.heard.empty());
+}
+
+TEST_CASE(
     "an operator that has more to do is called every other time, and told nothing new until then") {
   Middle f;
   f.clock.begin(f.code);
