@@ -28,13 +28,28 @@ std::vector<Rank> world_ranks(const World& world, MPI_Comm comm, int size) {
   return ranks;
 }
 
-/// The same ranks, but none of the attributes: copying those may run code of the program.
+/// Whether there may be one more for this communicator; the same at every rank of it. Collective.
+bool has_room(const World& world, MPI_Comm comm) {
+  const int mine = world.groups();
+  int most = 0;
+  must(PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, comm));
+  return most < Group::most_at_a_time;
+}
+
+/// The same ranks, but none of the attributes: copying those may run code of the program. None
+/// where MPI has no more communicators, of which the program hears nothing.
 MPI_Comm copy(MPI_Comm comm) {
   MPI_Group group;
-  MPI_Comm own;
+  MPI_Errhandler of_program;
+  MPI_Comm own = MPI_COMM_NULL;
   must(PMPI_Comm_group(comm, &group));
-  must(PMPI_Comm_create(comm, group, &own));
+  must(PMPI_Comm_get_errhandler(comm, &of_program));
+  must(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+  const int code = PMPI_Comm_create(comm, group, &own);
+  must(PMPI_Comm_set_errhandler(comm, of_program));
+  must(PMPI_Errhandler_free(&of_program));
   must(PMPI_Group_free(&group));
+  if (code != MPI_SUCCESS) return MPI_COMM_NULL;
   must(PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
   return own;
 }
@@ -58,11 +73,13 @@ Group* Group::of(World& world, MPI_Comm comm) {
   must(PMPI_Comm_size(comm, &size));
   std::vector<Rank> ranks;
   if (inter == 0 && size > 1) ranks = world_ranks(world, comm, size);
-  if (ranks.empty()) {
+  const bool may_be = !ranks.empty() && has_room(world, comm);
+  const MPI_Comm own = may_be ? copy(comm) : MPI_COMM_NULL;
+  if (own == MPI_COMM_NULL) {
     must(PMPI_Comm_set_attr(comm, world.keyval(), &never));
     return nullptr;
   }
-  auto* group = new Group(world, comm, copy(comm), std::move(ranks));
+  auto* group = new Group(world, comm, own, std::move(ranks));
   must(PMPI_Comm_set_attr(comm, world.keyval(), group));
   world.add(group);
   return group;

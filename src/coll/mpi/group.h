@@ -21,8 +21,10 @@ class Group {
  public:
   /// The group of a communicator, made when it is first asked for (then it is collective). nullptr
   /// if collectives on this one are always the MPI library's own: intercommunicators, a single
-  /// rank, ranks of other worlds.
+  /// rank, ranks of other worlds, more communicators than `most_at_a_time`.
   static Group* of(World&, MPI_Comm);
+  /// MPICH has 2,048 communicators in a process, of which the program may want nearly all.
+  static constexpr int most_at_a_time = 128;
   static int destroy(Group*);
   ~Group();
 

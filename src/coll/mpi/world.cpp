@@ -241,6 +241,10 @@ void World::remove(Group* group) {
   const std::lock_guard lock(mutex_);
   groups_.erase(group);
 }
+int World::groups() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(groups_.size());
+}
 void World::note_tree(std::string line) {
   const std::lock_guard lock(mutex_);
   // A network that trembles for days must not fill the memory.

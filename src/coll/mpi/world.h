@@ -52,9 +52,10 @@ class World {
 
   /// Another number each time.
   std::uint32_t count_group() { return groups_made_++; }
-  /// Groups that live; for the end.
+  /// Groups that live; for the end. `groups`: how many.
   void add(Group*);
   void remove(Group*);
+  int groups() const;
   /// A line of JSON about a tree that came into use, for the report.
   void note_tree(std::string line);
   Time begun() const { return begun_; }
@@ -85,7 +86,7 @@ class World {
   FiguresWriter* figures_ = nullptr;
   std::unique_ptr<TreeNews> tree_news_;
   std::atomic<std::uint32_t> groups_made_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::set<Group*> groups_;
   std::vector<std::string> trees_;
 };

@@ -32,6 +32,20 @@ void communicators_come_and_go() {
   }
 }
 
+// More than half of what MPICH has for a process.
+void many_communicators_at_a_time() {
+  doing = "many communicators at a time";
+  std::vector<MPI_Comm> comms(1'200);
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (std::size_t i = 0; i < comms.size(); ++i) {
+    const int root = static_cast<int>(i) % size;
+    int value = me == root ? static_cast<int>(i) : -1;
+    MPI_Bcast(&value, 1, MPI_INT, root, comms[i]);
+    check(value == static_cast<int>(i), "another value than the root's");
+  }
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 void threads_on_several_communicators() {
   int level;
   MPI_Query_thread(&level);
@@ -78,6 +92,7 @@ void communicators() {
   communicators_come_and_go();
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  many_communicators_at_a_time();
   threads_on_several_communicators();
   an_intercommunicator_is_left_alone();
 }
