@@ -256,6 +256,17 @@ TEST_CASE("a result whose key is a text travels whole") {
   CHECK_THROWS_AS(C::decode(Bytes(bytes).first(25)), DecodeError);
 }
 
+TEST_CASE("the code of a window is told of its start, as any code") {
+  struct Counts {
+    std::shared_ptr<std::uint32_t> replica = std::make_shared<std::uint32_t>(0);
+    void start(const Context& context) { *replica = context.replica; }
+    void operator()(const Visit&, std::uint64_t& count) const { count += 1; }
+  } counts;
+  auto block = window("w", 1, visitor_of, when_visited, tumbling(seconds(1)), counts);
+  block.parts.graph.code[0]()->open({.replica = 3});
+  CHECK(*counts.replica == 3);
+}
+
 TEST_CASE("what a window gathers is a part of what a snapshot is compared by") {
   struct Narrow {
     void operator()(const Visit&, std::uint32_t& count) const { count += 1; }

@@ -2,6 +2,7 @@
 
 #include <piracema/detail/callable.h>
 #include <piracema/detail/event_time_code.h>
+#include <piracema/detail/expiry.h>
 #include <piracema/detail/window_grid.h>
 #include <piracema/detail/window_slices.h>
 #include <piracema/window_result.h>
@@ -50,13 +51,20 @@ class WindowCode {
   using V = typename Types::V;
   using Slices = WindowSlices<V>;
   using Given = WindowResult<Key, typename Types::Result>;
+  static_assert(
+      !HasTtl<Code>,
+      "the code of a window has no state_ttl(): what a window has gathered is let go when "
+      "event time has come to its end");
 
  public:
   template <class Windows>
   WindowCode(TimeOf time_of, Windows windows, Code code)
       : time_of_(std::move(time_of)), grid_(windows), code_(std::move(code)) {}
 
-  void start(const Context&) const { grid_.check(); }
+  void start(const Context& context) {
+    grid_.check();
+    if constexpr (requires { code_.start(context); }) code_.start(context);
+  }
   std::string layout_of_states() const { return grid_.text(); }
 
   void operator()(const In& item, Slices& slices, Emit<Given>&) {
