@@ -28,14 +28,6 @@ std::vector<Rank> world_ranks(const World& world, MPI_Comm comm, int size) {
   return ranks;
 }
 
-/// Whether there may be one more for this communicator; the same at every rank of it. Collective.
-bool has_room(const World& world, MPI_Comm comm) {
-  const int mine = world.groups();
-  int most = 0;
-  must(PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, comm));
-  return most < Group::most_at_a_time;
-}
-
 /// The same ranks, but none of the attributes: copying those may run code of the program. None
 /// where MPI has no more communicators, of which the program hears nothing.
 MPI_Comm copy(MPI_Comm comm) {
@@ -51,6 +43,18 @@ MPI_Comm copy(MPI_Comm comm) {
   must(PMPI_Group_free(&group));
   if (code != MPI_SUCCESS) return MPI_COMM_NULL;
   must(PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+  return own;
+}
+
+/// The same at every rank of the communicator, one of its own: `own`, or none, if some rank has as
+/// many as it may have. Asked on that one, as the program's may be just about to be copied
+/// (MPI_Comm_idup): with a reduction on it before, Open MPI gave the ranks different ones.
+MPI_Comm if_there_is_room(const World& world, MPI_Comm own) {
+  if (own == MPI_COMM_NULL) return own;
+  const int mine = world.groups();
+  int most = 0;
+  must(PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, own));
+  if (most >= Group::most_at_a_time) must(PMPI_Comm_free(&own));
   return own;
 }
 
@@ -73,8 +77,7 @@ Group* Group::of(World& world, MPI_Comm comm) {
   must(PMPI_Comm_size(comm, &size));
   std::vector<Rank> ranks;
   if (inter == 0 && size > 1) ranks = world_ranks(world, comm, size);
-  const bool may_be = !ranks.empty() && has_room(world, comm);
-  const MPI_Comm own = may_be ? copy(comm) : MPI_COMM_NULL;
+  const MPI_Comm own = ranks.empty() ? MPI_COMM_NULL : if_there_is_room(world, copy(comm));
   if (own == MPI_COMM_NULL) {
     must(PMPI_Comm_set_attr(comm, world.keyval(), &never));
     return nullptr;
