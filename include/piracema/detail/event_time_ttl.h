@@ -9,7 +9,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>

@@ -128,7 +128,8 @@ void World::begin() {
   settings->fixed_order = shared.fixed_order;
   settings->any_order = shared.any_order;
   if (!settings->started.empty()) std::ofstream(settings->started, std::ios::app).flush();
-  Job& job = the_job.emplace(Job{*settings, static_cast<Rank>(me), static_cast<Rank>(size), {}, now()});
+  Job& job =
+      the_job.emplace(Job{*settings, static_cast<Rank>(me), static_cast<Rank>(size), {}, now()});
   if (size < 2) job.left_alone = "a single rank";
   if (settings->engine == Engine::native) job.left_alone = "engine native";
   if (static_cast<Rank>(size) > link_map_ranks_max) {
