@@ -1,5 +1,7 @@
 #include "coll/mpi/group.h"
 
+#include <algorithm>
+
 #include "coll/mpi/probe/mst_runner.h"
 
 namespace piracema::coll::mpi {
@@ -46,15 +48,33 @@ MPI_Comm copy(MPI_Comm comm) {
   return own;
 }
 
+/// The largest number that a rank has; at all of them.
+int largest(MPI_Comm own, int mine) {
+  constexpr int tag = 0;
+  int me = 0, size = 0, other = 0;
+  must(PMPI_Comm_rank(own, &me));
+  must(PMPI_Comm_size(own, &size));
+  if (me != 0) {
+    must(PMPI_Send(&mine, 1, MPI_INT, 0, tag, own));
+    must(PMPI_Recv(&mine, 1, MPI_INT, 0, tag, own, MPI_STATUS_IGNORE));
+    return mine;
+  }
+  for (int rank = 1; rank < size; ++rank) {
+    must(PMPI_Recv(&other, 1, MPI_INT, rank, tag, own, MPI_STATUS_IGNORE));
+    mine = std::max(mine, other);
+  }
+  for (int rank = 1; rank < size; ++rank) must(PMPI_Send(&mine, 1, MPI_INT, rank, tag, own));
+  return mine;
+}
+
 /// The same at every rank of the communicator, one of its own: `own`, or none, if some rank has as
 /// many as it may have. Asked on that one, as the program's may be just about to be copied
-/// (MPI_Comm_idup): with a reduction on it before, Open MPI gave the ranks different ones.
+/// (MPI_Comm_idup): with a reduction on it before, Open MPI gave the ranks different ones. And not
+/// by a reduction: MPICH 5 has room for those of few communicators in shared memory, and without it
+/// the program's own had other bits.
 MPI_Comm if_there_is_room(const World& world, MPI_Comm own) {
   if (own == MPI_COMM_NULL) return own;
-  const int mine = world.groups();
-  int most = 0;
-  must(PMPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, own));
-  if (most >= Group::most_at_a_time) must(PMPI_Comm_free(&own));
+  if (largest(own, world.groups()) >= Group::most_at_a_time) must(PMPI_Comm_free(&own));
   return own;
 }
 
