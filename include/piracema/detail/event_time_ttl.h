@@ -2,6 +2,7 @@
 
 #include <piracema/detail/callable.h>
 #include <piracema/detail/expiring_table.h>
+#include <piracema/graph.h>
 #include <piracema/keyed_state.h>
 #include <piracema/operator.h>
 
