@@ -277,6 +277,7 @@ class Cluster(ClusterOfNodes):
         print(f"PIRACEMA_SEED={seed}", flush=True)
         chance = random.Random(seed)
         jobs, self.leaving = [], set()
+        self.wait_for_nodes()  # One that was never there cannot be drained.
         until = time.monotonic() + float(os.environ.get("PIRACEMA_SECONDS", 20))
         while time.monotonic() < until:
             lock = self.folder / f"lock{len(jobs)}"
