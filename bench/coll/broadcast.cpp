@@ -68,8 +68,8 @@ class Experiment {
   void after() {
     change(testing::paper_links_after_changes());
     tell("adapting");
-    print("after_1_s", repeat_broadcasts(root, 1, few()));
-    print("after_16_s", repeat_broadcasts(root, 16, few()));
+    print("after_1_s", repeat_broadcasts(root, 1, repeats_));
+    print("after_16_s", repeat_broadcasts(root, 16, repeats_));
   }
 
   /// Four broadcasts, a link that fails, four, one that recovers, and so on; which links the paper
@@ -91,9 +91,6 @@ class Experiment {
   }
 
  private:
-  /// Of what takes long.
-  int few() const { return std::max(1, repeats_ / 2); }
-
   void change(const LinkTable& links) {
     write_links(path_, links);
     if (adapting_ <= 0) return;

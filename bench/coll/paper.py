@@ -35,7 +35,7 @@ COUNTS = [1, 4, 8, 16]
 # but broadcasts.
 PLAN = {"before": ["binomial", "two-level", "mst adap II", "tree"],
         "application": ["binomial", "two-level", "mst adap II", "tree"],
-        "after": ["two-level", "mst static", "mst adap", "mst adap II", "mst adap, 70 %", "mst adap II, 70 %", "tree"],
+        "after": ["binomial", "two-level", "mst static", "mst adap", "mst adap II", "mst adap, 70 %", "mst adap II, 70 %", "tree"],
         "between": ["two-level", "mst static", "mst adap, 0 %", "mst adap II, 0 %", "tree"]}
 QUICK = {"before": ["binomial", "two-level", "mst adap II", "tree"], "application": ["two-level", "tree"],
          "after": ["tree"]}

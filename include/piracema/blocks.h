@@ -76,14 +76,20 @@ std::vector<bool> chooses_of() {
   }
 }
 
-template <class In, class Out, class Back, class Op, class F>
-BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> chooses = {false}) {
-  check_serialize<F>();
+/// Of the user's code `F`.
+template <class F>
+void say_what_is_saved(NodeShape& node) {
   // A source without a state begins again, and what it had sent is passed by.
   const bool begins_again = is_source(node.role) && !NamesSerialize<F>;
   node.unsaved = begins_again ? "" : unsaved_because<F>();
   node.saves_state = is_source(node.role) || std::is_empty_v<F> || std::is_pointer_v<F> || Saved<F>;
   node.has_state = Saved<F> && !std::is_empty_v<F>;
+}
+
+template <class In, class Out, class Back, class Op, class F>
+BuildingBlock<In, Out, Back> block_of(NodeShape node, F code, std::vector<bool> chooses = {false}) {
+  check_serialize<F>();
+  say_what_is_saved<F>(node);
   node.input = name_of_type<In>();
   node.output = name_of_type<Out>();
   node.gives_event_time = GivesEventTime<F>;
@@ -126,13 +132,21 @@ auto keyed_block_of_code(NodeShape node, F code, std::vector<bool> chooses) {
   return KeyedBlock<F, In, Out>(std::move(block), std::move(code));
 }
 
+/// Of a block whose code is the user's `F`, wrapped.
+template <class F>
+void say_lives_by_event_time(Assembly& parts) {
+  NodeShape& node = parts.graph.shape.nodes.back();
+  node.needs_event_time = true;
+  say_what_is_saved<F>(node);
+}
+
 template <class In, class Out, class F>
 auto keyed_block_of(NodeShape node, F code, std::vector<bool> chooses) {
   static_assert(!TakesBack<F>, "code with a state for each key cannot be the beginning of a cycle");
   if constexpr (lives_by_event_time<F, In>()) {
     auto block = keyed_block_of_code<In, Out>(std::move(node), TimedNode<F>(std::move(code)),
                                               std::move(chooses));
-    say_lives_by_event_time<F>(block.parts.graph.shape.nodes.back());
+    say_lives_by_event_time<F>(block.parts);
     return block;
   } else {
     return keyed_block_of_code<In, Out>(std::move(node), std::move(code), std::move(chooses));
@@ -306,7 +320,7 @@ auto join(std::string name, std::uint32_t replicas, F code) {
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
   if constexpr (detail::lives_by_event_time<F, typename Types::Left, typename Types::Right>()) {
     auto block = detail::join_of(std::move(node), detail::TimedJoin<F>(std::move(code)));
-    detail::say_lives_by_event_time<F>(block.parts.graph.shape.nodes.back());
+    detail::say_lives_by_event_time<F>(block.parts);
     return block;
   } else {
     return detail::join_of(std::move(node), std::move(code));

@@ -361,15 +361,19 @@ concept Archived = !std::is_pointer_v<F> && !const_serialize<F> &&
 template <class F>
 concept Saved = Positioned<F> || Archived<F>;
 
-// A class with a member `serialize`, whoever may call it: in `Both` the name is of two classes.
+// Whether a class has a member of some name, however many, whoever may call it: in `WithNamed` the
+// name is of two classes.
+template <class F, class Named>
+struct WithNamed : F, Named {};
+template <class F>
+concept CanBeBase = std::is_class_v<F> && !std::is_final_v<F>;
+
 struct HasSerialize {
   int serialize;
 };
 template <class F>
-struct Both : F, HasSerialize {};
-template <class F>
-concept NamesSerialize = std::is_class_v<F> && !std::is_final_v<F> && !requires {
-  &Both<F>::serialize;
+concept NamesSerialize = CanBeBase<F> && !requires {
+  &WithNamed<F, HasSerialize>::serialize;
 };
 
 /// Its call does not change it.

@@ -2,7 +2,6 @@
 
 #include <piracema/detail/callable.h>
 #include <piracema/detail/expiring_table.h>
-#include <piracema/graph.h>
 #include <piracema/keyed_state.h>
 #include <piracema/operator.h>
 
@@ -17,19 +16,14 @@
 
 namespace piracema::detail {
 
-// Classes with a member of that name, however many: in `With…` the name is of two classes.
 struct HasEventTimeOf {
   int event_time_of;
 };
 struct HasFinish {
   int finish;
 };
-template <class F, class Named>
-struct WithNamed : F, Named {};
 template <class F>
-concept CanBeWrapped = std::is_class_v<F> && !std::is_final_v<F>;
-template <class F>
-concept NamesEventTimeOf = CanBeWrapped<F> && !requires {
+concept NamesEventTimeOf = CanBeBase<F> && !requires {
   &WithNamed<F, HasEventTimeOf>::event_time_of;
 };
 template <class F>
@@ -240,15 +234,5 @@ class TimedJoin<F, Signature<RL, Left, AL, E...>, Signature<RR, Right, AR, E...>
         item, state, [&](auto& own) { code.right(static_cast<Right&&>(item), own, emit...); });
   }
 };
-
-/// What a graph says of a node with such code is what it says of the user's, and that event time
-/// has to come to it.
-template <class F>
-void say_lives_by_event_time(NodeShape& node) {
-  node.needs_event_time = true;
-  node.unsaved = unsaved_because<F>();
-  node.saves_state = std::is_empty_v<F> || Saved<F>;
-  node.has_state = Saved<F> && !std::is_empty_v<F>;
-}
 
 }  // namespace piracema::detail

@@ -63,8 +63,13 @@ def run(mpi, program, library, folder, changes):
     return json.loads(report.read_text())
 
 
+class TooSoon(Exception):
+    """A busy machine had no time for it."""
+
+
 def check(report, rounds):
-    assert report["rounds"] >= rounds, f"want {rounds} rounds, found {report['rounds']}"
+    if report["rounds"] < rounds:
+        raise TooSoon(f"want {rounds} rounds, found {report['rounds']}")
     assert "mst" in report, "the tree of the last round is not in the report"
     costs, parents = report["mst"]["costs_ms"], report["mst"]["parents"]
     for a in range(RANKS):
@@ -81,8 +86,9 @@ def check(report, rounds):
     assert [one["round"] for one in times] == list(range(report["rounds"])), times
     ends = [time for one in times for time in (one["began_s"], one["over_s"])]
     assert ends[0] > 0 and ends == sorted(ends), f"rounds of one communicator come one after the other: {times}"
-    # The latest round's tree carried broadcasts, too.
-    assert max(number for number, _ in roots[0]["rounds"]) == report["mst"]["round"], roots
+    # The latest round's tree carried broadcasts, too, unless the job ended with it.
+    if max(number for number, _ in roots[0]["rounds"]) != report["mst"]["round"]:
+        raise TooSoon(f"no broadcast went along the tree of round {report['mst']['round']}: {roots}")
     return tree
 
 
@@ -92,7 +98,7 @@ def patiently(test):
     for seconds in (10, 15):
         try:
             return test(seconds)
-        except AssertionError as error:
+        except TooSoon as error:
             print(f"after {seconds} s: {error}", flush=True)
     return test(25)
 
@@ -104,9 +110,11 @@ if not shutil.which(job.launcher(mpi)) or not pathlib.Path(library).exists():
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     wanted = kruskal([[DELAYS.get((min(a, b), max(a, b)), 0) for b in range(RANKS)] for a in range(RANKS)])
+
     def first_tree(seconds):
         tree = check(run(mpi, program, library, folder, [(seconds, None)]), 1)
-        assert tree == wanted, f"{tree}: not of the links that were emulated"
+        if tree != wanted:
+            raise TooSoon(f"{tree}: not of the links that were emulated")
         return tree
 
     def later_tree(seconds):
