@@ -35,6 +35,9 @@ struct Context {
   /// True at the very beginning of the job, or of this operator if it is new in a program that goes
   /// on: no replica of it ever ran before, and nothing is restored.
   bool begins_job = false;
+  /// True when this replica was started before in this job, by this process or another one: what it
+  /// has made since under a name of its own is the job's, also where nothing of it is restored.
+  bool started_before = false;
   /// Has `produce` called again soon; a source that was out of items calls it when it has some.
   /// Any thread, as long as the operator lives.
   std::function<void()> wake;

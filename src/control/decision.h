@@ -136,12 +136,18 @@ struct HostsChanged {
   auto fields() { return std::tie(now); }
 };
 
+/// Each replica of the plan has been started once: what its operators make under names of their own
+/// is this job's from here on.
+struct AllStarted {
+  auto fields() { return std::tie(); }
+};
+
 /// The order is that of the format: new ones come last.
 using Decision =
     std::variant<TermRaised, JobPlanned, EpochRaised, EpochEnded, EpochFruitful, ProcessReplaced,
                  ProcessGone, ReplicaEnded, SnapshotBegun, SnapshotSaved, SnapshotCompleted,
                  SnapshotGivenUp, FailureCounted, ItemBanned, StopAccepted, LastCommitBegun,
-                 JobEnded, ScaleBegun, PlanChanged, ScaleGivenUp, HostsChanged>;
+                 JobEnded, ScaleBegun, PlanChanged, ScaleGivenUp, HostsChanged, AllStarted>;
 
 /// As bytes for a log, and back. Errc::corrupt for what is no list of decisions.
 Buffer encode_decisions(const std::vector<Decision>&);

@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint32_t magic = 0x4d4a4350;  // "PCJM"
 // Version 1 had no jobs that could be scaled, versions 1 and 2 no barriers that overtake items, and
 // up to version 3 broadcasts had no trees; up to version 4 hosts of a job that may be taken over
-// did not change, and up to version 5 nobody knew where they were.
-constexpr std::uint32_t format_version = 6, format_first = 1;
+// did not change, and up to version 5 nobody knew where they were; up to version 6 nobody knew
+// whether outputs could be the job's own.
+constexpr std::uint32_t format_version = 7, format_first = 1;
 // Of terms, epochs, processes of a slot and snapshots; far from where they would begin anew.
 constexpr std::uint32_t count_max = ~std::uint32_t{0} / 2;
 
@@ -65,10 +66,17 @@ struct FieldsOfFifth {
                           std::tie(job.hosts));
   }
 };
-struct Fields {
+struct FieldsOfSixth {
   JobMetadata job;
   auto fields() {
     return std::tuple_cat(std::tie(job.settings), fields_of_second(job), std::tie(job.hosts));
+  }
+};
+struct Fields {
+  JobMetadata job;
+  auto fields() {
+    return std::tuple_cat(std::tie(job.settings), fields_of_second(job),
+                          std::tie(job.hosts, job.started));
   }
 };
 
@@ -258,6 +266,7 @@ Result<Done> JobMetadata::on(const PlanChanged&) {
   settings.slots = scale->slots;
   scale.reset();
   ended.clear();
+  started = false;
   budget = RestartBudget(settings.restart_budget, settings.restart_window);
   return check();
 }
@@ -271,6 +280,12 @@ Result<Done> JobMetadata::on(const ScaleGivenUp&) {
 Result<Done> JobMetadata::on(const HostsChanged& changed) {
   if (!hosts.may_become(changed.now)) return wrong("a host takes the place of another one");
   hosts = changed.now;
+  return Done{};
+}
+
+Result<Done> JobMetadata::on(const AllStarted&) {
+  if (!epoch_holds || started) return wrong("replicas are started that were, or cannot be");
+  started = true;
   return Done{};
 }
 
@@ -312,6 +327,7 @@ Result<JobMetadata> JobMetadata::decode(Bytes bytes) {
   if (version == 3) return checked(wire::decode<FieldsOfThird>(body));
   if (version == 4) return checked(wire::decode<FieldsOfFourth>(body));
   if (version == 5) return checked(wire::decode<FieldsOfFifth>(body));
+  if (version == 6) return checked(wire::decode<FieldsOfSixth>(body));
   return checked(wire::decode<Fields>(body));
 }
 
@@ -349,6 +365,7 @@ Result<Done> JobMetadata::check() const {
     return wrong("something was decided before the first term");
   }
   if (epoch_holds && (epoch == 0 || graph.empty())) return wrong("an epoch before the first one");
+  if (started && epoch == 0) return wrong("replicas are started before the first epoch");
   if (!std::is_sorted(ended.begin(), ended.end()) ||
       std::adjacent_find(ended.begin(), ended.end()) != ended.end() ||
       (!ended.empty() && ended.back() >= replicas)) {

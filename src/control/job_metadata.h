@@ -51,6 +51,8 @@ struct JobMetadata {
   Epoch epoch = 0;
   /// The epoch's work counts; false before the first one, and while another one has to follow.
   bool epoch_holds = false;
+  /// Each replica of this plan was started once, in this epoch or before.
+  bool started = false;
   /// Epochs in a row that have given neither an item nor a snapshot.
   std::uint32_t fruitless = 0;
   /// Replicas that have ended in this epoch, in their order.
@@ -115,6 +117,7 @@ struct JobMetadata {
   Result<Done> on(const PlanChanged&);
   Result<Done> on(const ScaleGivenUp&);
   Result<Done> on(const HostsChanged&);
+  Result<Done> on(const AllStarted&);
 };
 
 }  // namespace piracema::cluster

@@ -36,6 +36,7 @@ std::vector<Decision> life() {
   return {TermRaised{1},
           JobPlanned{graph(), {}, {0, 1}},
           EpochRaised{1},
+          AllStarted{},
           SnapshotBegun{1},
           SnapshotSaved{saved},
           SnapshotCompleted{1},
@@ -120,7 +121,10 @@ TEST_CASE("a decision that does not fit is refused") {
   CHECK(refused(JobPlanned{graph(), {}, {1, 0}}));
   CHECK(refused(EpochRaised{2}));
   CHECK(refused(EpochEnded{0}));
+  CHECK(refused(AllStarted{}));
   REQUIRE(job.apply(EpochRaised{1}).ok());
+  REQUIRE(job.apply(AllStarted{}).ok());
+  CHECK(refused(AllStarted{}));
   CHECK(refused(EpochRaised{2}));  // The one before it holds.
   CHECK(refused(ReplicaEnded{2}));
   CHECK(refused(SnapshotBegun{2}));
@@ -183,22 +187,25 @@ TEST_CASE("bytes that are no metadata are refused, and so is another version") {
   const auto refused = JobMetadata::decode(later);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::refused);
-  CHECK(refused.error().message == "job metadata: want version 1 to 6, found 9");
+  CHECK(refused.error().message == "job metadata: want version 1 to 7, found 9");
 }
 
 // Up to version 5 nothing was said of what was sent and of where slots are: two counts.
 constexpr std::size_t no_locations = 2 * sizeof(std::uint64_t);
+// Version 6 ended before what says, in a byte, whether all was started.
+constexpr std::size_t not_started = 1;
 // Version 4 ended before the hosts; that there are none is said by two counts.
-constexpr std::size_t no_hosts = 2 * sizeof(std::uint64_t);
+constexpr std::size_t no_hosts = 2 * sizeof(std::uint64_t) + not_started;
 
 // `body` without what later versions have: the end, and the last of the settings. Before what was
 // said last there are a byte where it is there and eight of its value, and a byte.
 Buffer of_version(std::uint32_t version, const JobMetadata& job, std::size_t added_at_end) {
   const Buffer now = job.encode();
   constexpr std::size_t head = 16;
-  const std::size_t added_settings = no_locations + (version >= 4   ? 0
-                                                     : version == 3 ? 1
-                                                                    : 2 + sizeof(std::uint64_t));
+  const std::size_t added_settings = version >= 6   ? 0
+                                     : version >= 4 ? no_locations
+                                     : version == 3 ? no_locations + 1
+                                                    : no_locations + 2 + sizeof(std::uint64_t);
   JobSettings settings = job.settings;
   const std::size_t settings_end = wire::encode(settings).size();
   const Bytes all = Bytes(now).subspan(head, now.size() - head - added_at_end);
@@ -257,8 +264,21 @@ TEST_CASE("the metadata of a job whose hosts were nowhere are read as those of a
   REQUIRE(job.apply(TermRaised{1}).ok());
   REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
   REQUIRE(job.apply(HostsChanged{{{{"h1", "10.0.0.1"}}, {0, 0}}}).ok());
-  const auto read = JobMetadata::decode(of_version(5, job, 0));
+  const auto read = JobMetadata::decode(of_version(5, job, not_started));
   REQUIRE(read);
+  CHECK(same(*read, job));
+}
+
+TEST_CASE("of a job of before nobody knows whether all was started: its outputs are not its own") {
+  JobMetadata job = begun();
+  REQUIRE(job.apply(TermRaised{1}).ok());
+  REQUIRE(job.apply(JobPlanned{graph(), {}, {0, 1}}).ok());
+  REQUIRE(job.apply(EpochRaised{1}).ok());
+  REQUIRE(job.apply(AllStarted{}).ok());
+  const auto read = JobMetadata::decode(of_version(6, job, not_started));
+  REQUIRE(read);
+  CHECK_FALSE(read->started);
+  job.started = false;
   CHECK(same(*read, job));
 }
 

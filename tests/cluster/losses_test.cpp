@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "stream.h"
 
@@ -88,6 +89,25 @@ TEST_CASE("a loss ends the job when its directory of snapshots was moved, remove
     CHECK(is_in(stream.snapshots, why));
     CHECK(job.processes().empty());
   }
+}
+
+TEST_CASE("a loss after the output is complete, and before any snapshot is, begins it again") {
+  const Stream stream;
+  Job job(piracema_run({"-n", "4", "--snapshots", stream.snapshots, "--every", "1h"},
+                       stream.program(stream.endless())));
+  job.wait_for("first_item_out");
+  // Workers go on without it, to the end of the stream; it hears of that together with the loss.
+  job.signal(SIGSTOP);
+  stream.let_end();
+  while (!exists(stream.out)) std::this_thread::sleep_for(milliseconds(1));
+  std::filesystem::remove(stream.enough);
+  ::kill(job.worker(1).pid, SIGKILL);
+  job.signal(SIGCONT);
+  job.wait_for("first_item_out");
+  stream.let_end();
+  CHECK(job.wait() == 0);
+  CHECK(job.summary()["recoveries"].size() == 1);
+  CHECK(stream.is_right());
 }
 
 TEST_CASE("a stop does not claim a snapshot that was removed") {

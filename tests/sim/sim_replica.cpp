@@ -100,7 +100,8 @@ Result<runtime::ReplicaInit> SimReplica::read_state(const runtime::Deploy& deplo
   beginning.context = {.node = node.name,
                        .replica = plan_.index,
                        .replicas = node.replicas,
-                       .begins_job = deploy.epoch == 1 && !deploy.restore};
+                       .begins_job = deploy.epoch == 1 && !deploy.restore,
+                       .started_before = deploy.started_before};
   for (const runtime::Skip& skip : deploy.skips) {
     if (skip.node == plan_.node) beginning.skips.insert(skip.item);
   }

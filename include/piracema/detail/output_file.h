@@ -42,7 +42,7 @@ class OutputFile {
 
  private:
   std::string partial() const { return path_ + ".partial"; }
-  void create(bool previous_may_live);
+  void create(const Context& context);
   void remove_left();
   bool hold();
   void reopen(bool previous_may_live);

@@ -175,6 +175,37 @@ TEST_CASE("a sink without a snapshot begins its own file again, but not somebody
   CHECK(content(directory.path("out")) == "kept");
 }
 
+TEST_CASE(
+    "an output that was complete before its job began again, without a snapshot, is the job's") {
+  for (const bool previous_may_live : {false, true}) {
+    const TemporaryDirectory directory;
+    const Text prototype(directory.path("out"));
+    const auto former = started(prototype);
+    (*former)("lost");
+    former->finish();
+    const auto sink =
+        started(prototype, {},
+                {.node = "write", .previous_may_live = previous_may_live, .started_before = true});
+    CHECK_FALSE(fs::exists(directory.path("out")));
+    (*sink)("kept");
+    sink->finish();
+    CHECK(content(directory.path("out")) == "kept");
+  }
+}
+
+TEST_CASE("a former writer that wakes up gives nothing the name of an output that is begun again") {
+  const TemporaryDirectory directory;
+  const Text prototype(directory.path("out"));
+  const auto former = started(prototype);
+  (*former)("lost");
+  const auto sink =
+      started(prototype, {}, {.node = "write", .previous_may_live = true, .started_before = true});
+  CHECK(contains(error_of([&] { former->finish(); }), "was taken over by another process"));
+  (*sink)("kept");
+  sink->finish();
+  CHECK(content(directory.path("out")) == "kept");
+}
+
 TEST_CASE("a sink that had finished stays finished") {
   const TemporaryDirectory directory;
   const Text prototype(directory.path("out"));

@@ -98,7 +98,7 @@ void OutputFile::start(const Context& context) {
   buffer_.clear();
   buffer_.reserve(buffer_bytes);
   begins_job_ = context.begins_job;
-  if (!begun_) return create(context.previous_may_live);
+  if (!begun_) return create(context);
   if (!finished_) return reopen(context.previous_may_live);
   const auto found = status_of(path_);
   if (!found || static_cast<std::uint64_t>(found->st_size) != durable_) {
@@ -137,17 +137,23 @@ void OutputFile::remove_left() {
   }
 }
 
-void OutputFile::create(bool previous_may_live) {
+void OutputFile::create(const Context& context) {
+  // What was complete before the loss of a job that has no snapshot yet is its own, and void.
+  const bool may_replace = overwrite_ || context.started_before;
   if (const auto found = status_of(path_)) {
     if (!S_ISREG(found->st_mode)) fail_output(path_, "exists and is not a regular file");
-    if (!overwrite_) fail_output(path_, "exists: remove it or ask to overwrite");
+    if (!may_replace) fail_output(path_, "exists: remove it or ask to overwrite");
   } else if (Status link{}; !overwrite_ && ::lstat(path_.c_str(), &link) == 0) {
     fail_output(path_, "is a link to nothing: remove it or ask to overwrite");
   }
-  if (!previous_may_live) {
+  if (!context.previous_may_live) {
     remove_left();
   } else if (::unlink(partial().c_str()) != 0 && errno != ENOENT) {
     fail_output_errno(partial(), "cannot be removed");
+  }
+  // From here on a former writer has nothing left to give its last name to.
+  if (context.started_before && !overwrite_ && ::unlink(path_.c_str()) != 0 && errno != ENOENT) {
+    fail_output_errno(path_, "cannot be removed");
   }
   fd_ = OwnFd(::open(partial().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd_) fail_output_errno(partial(), "cannot be created");

@@ -86,6 +86,7 @@ TEST_CASE(
   CHECK(deploys[0].second.restore == 1);
   CHECK((deploys[0].second.replicas == std::vector<std::uint32_t>{1, 3, 1}));
   CHECK(deploys[0].second.placement.size() == 5);
+  CHECK_FALSE(deploys[0].second.started_before);  // One replica more was not.
   CHECK(world.told<Recovering>().empty());
   world.ready();
   CHECK(world.coordinator->phase() == Phase::running);
@@ -100,6 +101,7 @@ TEST_CASE(
   world.join(1);
   CHECK(world.sent<runtime::Deploy>().back().second.restore == 2);
   CHECK(world.sent<runtime::Deploy>().back().second.placement.size() == 5);
+  CHECK(world.sent<runtime::Deploy>().back().second.started_before);
   CHECK(ask(world, {{"work", 3}}).done);
 }
 

@@ -240,7 +240,11 @@ struct Deploy {
   std::vector<Slot> may_live;
   /// Of each node of the graph; none: as many as the program says.
   std::vector<std::uint32_t> replicas = {};
-  auto fields() { return std::tie(epoch, restore, placement, peers, skips, may_live, replicas); }
+  /// All of these replicas have been started before, in this job.
+  bool started_before = false;
+  auto fields() {
+    return std::tie(epoch, restore, placement, peers, skips, may_live, replicas, started_before);
+  }
 };
 
 /// Sources put barriers into their streams; replicas that have ended save what they have.

@@ -26,7 +26,7 @@ enum class Purpose : std::uint8_t {
   control = 2,  ///< Between a process of a job, or an agent, and the coordinator.
 };
 constexpr std::uint32_t transport_version = 8;
-constexpr std::uint32_t control_version = 16;
+constexpr std::uint32_t control_version = 17;
 std::uint32_t version_of(Purpose purpose);
 
 using Nonce = std::array<std::byte, 32>;

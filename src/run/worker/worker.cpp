@@ -158,7 +158,8 @@ Context Worker::context_of(const Layout& layout, ReplicaId replica, const Deploy
           .rank = replica,
           .ranks = static_cast<std::uint32_t>(layout.plan.replicas.size()),
           .previous_may_live = may_live,
-          .begins_job = message.epoch == 1 && !message.restore};
+          .begins_job = message.epoch == 1 && !message.restore,
+          .started_before = message.started_before};
 }
 
 ReplicaActor::ReadState Worker::init_of(const Layout& layout, const Deploy& message,

@@ -30,6 +30,7 @@ void EpochChange::deploy(const Job& job, std::uint64_t emitted, Time now) {
   runtime::Deploy deploy{metadata.epoch,   restore,        job.placement,
                          members_.peers(), metadata.skips, members_.may_live()};
   for (const NodeShape& node : job.shape.nodes) deploy.replicas.push_back(node.replicas);
+  deploy.started_before = metadata.started;
   const bool goes_back = metadata.epoch > 1 && !at_snapshot_;
   if (goes_back) journal_.tell(Recovering{metadata.epoch, restore, redone});
   for (Slot slot = 0; slot < members_.active(); ++slot) {
@@ -54,6 +55,7 @@ void EpochChange::await_ready(Time now) {
 }
 
 bool EpochChange::run() {
+  if (!journal_.metadata().started) journal_.decide(AllStarted{});
   journal_.tell(Running{journal_.metadata().epoch});
   return std::exchange(found_, false);
 }

@@ -49,6 +49,31 @@ TEST_CASE("whoever goes back is told to people, with how much is done again") {
   CHECK(recovering[0].redone == 70);
 }
 
+TEST_CASE("replicas are told that they were started before once all of them were, in this job") {
+  ChangingJob world;
+  const auto told = [&]() -> bool {
+    world.journal.take();
+    world.deploy();
+    std::vector<bool> before;
+    for (const Action& action : world.journal.take()) {
+      const auto* send = std::get_if<Send>(&action);
+      if (send == nullptr) continue;
+      before.push_back(std::get<runtime::Deploy>(send->message).started_before);
+    }
+    REQUIRE(before.size() == 2);
+    CHECK(before[0] == before[1]);
+    return before[0];
+  };
+  CHECK_FALSE(told());
+  world.change.go_back("worker 1 was lost before it was ready");
+  CHECK_FALSE(told());
+  world.change.run();
+  world.change.go_back("worker 1 was lost");
+  CHECK(told());
+  world.change.go_back("worker 1 was lost before it was ready");
+  CHECK(told());
+}
+
 TEST_CASE("what goes on where all stand is no recovery, unless something is lost on the way") {
   for (const bool disturbed : {false, true}) {
     ChangingJob world;
