@@ -22,7 +22,7 @@ PUBLIC = {
     "wire": ["batch", "codec", "key"],
     "smr": ["smr"],
     "flow": ["blocks", "building_block", "detail", "event_time", "graph", "groups", "keyed_state", "list_state", "map_state", "window", "window_result", "windows",
-             "operator", "output", "poll", "sequence"],
+             "live_times", "operator", "output", "poll", "sequence"],
     "connect": ["detail/file_share", "detail/journal", "detail/output_file", "detail/own_fd",
                 "detail/readiness", "directory", "files", "pipe", "socket"],
     "cluster": ["detail/operator_stages", "operators", "piracema", "run"],

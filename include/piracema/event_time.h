@@ -2,6 +2,7 @@
 
 #include <piracema/blocks.h>
 #include <piracema/detail/event_time_code.h>
+#include <piracema/live_times.h>
 
 #include <chrono>
 #include <string>
@@ -29,7 +30,7 @@ inline constexpr DropLate drop_late;
 /// several replicas that send as they can, that order may be another one in each run. Windows and
 /// other nodes that need event time may come any number of nodes later, but not behind a cycle;
 /// event time is as far there as it is behind the replica that is furthest behind. A source that
-/// has not ended and gives nothing stops it.
+/// has not ended and gives nothing stops it, but for LiveTimes (below).
 ///
 /// Code with a state for each key may let that go by event time (blocks.h):
 ///
@@ -47,15 +48,32 @@ inline constexpr DropLate drop_late;
 /// much later, so that what `finish` emits is in time there with the time of the last page.
 template <class TimeOf>
 auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait) {
-  using In = detail::TimedItem<TimeOf>;
-  return node(std::move(name), detail::SeparatesLate<In, TimeOf>(std::move(time_of), wait));
+  using Reads = detail::ReadsTimes<detail::TimedItem<TimeOf>, TimeOf>;
+  return node(std::move(name), detail::SeparatesLate<Reads>(std::move(time_of), wait));
 }
 
 /// The same with one output.
 template <class TimeOf>
 auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait, DropLate) {
-  using In = detail::TimedItem<TimeOf>;
-  return node(std::move(name), detail::DropsLate<In, TimeOf>(std::move(time_of), wait));
+  using Reads = detail::ReadsTimes<detail::TimedItem<TimeOf>, TimeOf>;
+  return node(std::move(name), detail::DropsLate<Reads>(std::move(time_of), wait));
+}
+
+/// The same of items that happen about when they come: where none comes event time follows the
+/// clock, and one that is too far ahead of it is left out as if it were late. The clocks of the
+/// hosts of such nodes, and of whoever gives the items their times, have to agree by some seconds.
+///
+///     event_time("times", time_of, 5s, LiveTimes{.idle_after = 10s}, drop_late)
+template <class TimeOf>
+auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait, LiveTimes live) {
+  using Reads = detail::ReadsLiveTimes<detail::TimedItem<TimeOf>, TimeOf>;
+  return node(std::move(name), detail::SeparatesLate<Reads>(std::move(time_of), wait, live));
+}
+template <class TimeOf>
+auto event_time(std::string name, TimeOf time_of, std::chrono::nanoseconds wait, LiveTimes live,
+                DropLate) {
+  using Reads = detail::ReadsLiveTimes<detail::TimedItem<TimeOf>, TimeOf>;
+  return node(std::move(name), detail::DropsLate<Reads>(std::move(time_of), wait, live));
 }
 
 }  // namespace piracema

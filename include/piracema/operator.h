@@ -106,6 +106,11 @@ class Operator {
   virtual bool is_advancing() const { return false; }
   /// What `advance` returns is its own, whatever comes.
   virtual bool gives_event_time() const { return false; }
+  /// After how long without items `idle` is called; none: never.
+  virtual std::optional<std::chrono::nanoseconds> idle_after() const { return std::nullopt; }
+  /// For so long, and an eighth of it more each time, nothing has come and nothing waits, or a
+  /// source has had nothing; not while it waits for room. `now` is what `Context::now` says.
+  virtual void idle(WallTime now) { static_cast<void>(now); }
   /// Items that were behind that when they came, since the job began: what is late is state.
   virtual std::uint64_t items_late() const { return 0; }
 

@@ -74,6 +74,18 @@ bool FusedOperator::gives_event_time() const {
                      [](const auto& part) { return part->gives_event_time(); });
 }
 
+std::optional<std::chrono::nanoseconds> FusedOperator::idle_after() const {
+  std::optional<std::chrono::nanoseconds> longest;
+  for (const auto& part : parts_) longest = std::max(longest, part->idle_after());
+  return longest;
+}
+
+void FusedOperator::idle(WallTime now) {
+  for (const auto& part : parts_) {
+    if (part->idle_after()) part->idle(now);
+  }
+}
+
 std::uint64_t FusedOperator::items_late() const {
   std::uint64_t all = 0;
   for (const auto& part : parts_) all += part->items_late();

@@ -2,8 +2,10 @@
 
 #include <piracema/operator.h>
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,8 @@ class FusedOperator final : public Operator {
   EventTime advance(EventTime come, Output& output) override;
   bool is_advancing() const override;
   bool gives_event_time() const override;
+  std::optional<std::chrono::nanoseconds> idle_after() const override;
+  void idle(WallTime now) override;
   std::uint64_t items_late() const override;
   void save(Buffer& out) override;
   void load(Bytes in) override;

@@ -7,9 +7,11 @@
 #include <piracema/detail/state_layout.h>
 #include <piracema/operator.h>
 
+#include <chrono>
 #include <cstddef>
 #include <ios>
 #include <istream>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <type_traits>
@@ -78,6 +80,13 @@ class BlockOperator : public Operator {
 
   EventTime advance(EventTime come, Output&) override { return own_event_time(come); }
   bool gives_event_time() const override { return GivesEventTime<F>; }
+  std::optional<std::chrono::nanoseconds> idle_after() const override {
+    if constexpr (TakesIdle<F>) return code_.idle_after();
+    return std::nullopt;
+  }
+  void idle(WallTime now) override {
+    if constexpr (TakesIdle<F>) code_.idle(now);
+  }
   std::uint64_t items_late() const override {
     if constexpr (requires { code_.items_late(); }) return code_.items_late();
     return 0;

@@ -347,6 +347,13 @@ concept GivesEventTime = requires(const F& code) {
   { code.event_time() } -> std::convertible_to<EventTime>;
 };
 
+/// Code whose event time follows the clock where nothing comes.
+template <class F>
+concept TakesIdle = GivesEventTime<F> && requires(F& code, WallTime now) {
+  { code.idle_after() } -> std::convertible_to<std::chrono::nanoseconds>;
+  code.idle(now);
+};
+
 template <class F>
 concept Positioned = requires(F f) {
   f.seek(f.position());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -48,6 +49,10 @@ class Inbox {
 
   /// Sets one aside that may not be handled yet.
   void hold(Incoming incoming) { held_[incoming.input].push_back(std::move(incoming.packet)); }
+
+  bool holds_some() const {
+    return std::any_of(held_.begin(), held_.end(), [](const auto& held) { return !held.empty(); });
+  }
 
   /// What was set aside, but by inputs that are still blocked, comes next, in the order in which it
   /// came.

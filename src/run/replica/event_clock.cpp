@@ -29,10 +29,17 @@ bool EventClock::call_if_due() {
   return true;
 }
 
+void EventClock::idle() {
+  idle_at_ = port_.now() + std::max(*idle_after_ / 8, interval);
+  if (guard_.call("idle", [&] { operator_->idle(port_.wall_time()); })) worked();
+}
+
 std::optional<Time> EventClock::left() const {
   if (is_advancing_) return Time{};
-  if (!has_news_ || !called_) return std::nullopt;
-  return std::max(*called_ + interval - port_.now(), Time{});
+  std::optional<Time> next = idle_at_;
+  if (has_news_ && called_) next = std::min(*called_ + interval, next.value_or(Time::max()));
+  if (!next) return std::nullopt;
+  return std::max(*next - port_.now(), Time{});
 }
 
 }  // namespace piracema::runtime

@@ -28,6 +28,7 @@ class EventClock {
              Outbox& outbox)
       : port_(port),
         counters_(counters),
+        guard_(guard),
         outbox_(outbox),
         between_batches_(counters, guard, outbox),
         marks_(plan),
@@ -37,6 +38,8 @@ class EventClock {
   void begin(Operator& of) {
     operator_ = &of;
     has_news_ = gives_ = of.gives_event_time();
+    idle_after_ = of.idle_after();
+    has_items();
     count_late();  // One that has ended is called no more.
   }
 
@@ -50,6 +53,15 @@ class EventClock {
   }
   /// The operator has worked, so that it may say another time of its own.
   void worked() { has_news_ = has_news_ || gives_; }
+
+  /// There is something to work on, or was.
+  void has_items() {
+    if (idle_after_) idle_at_ = port_.now() + *idle_after_;
+  }
+  /// There has been nothing for as long as the operator wants to be told of it.
+  bool is_quiet() const { return idle_at_ && port_.now() >= *idle_at_; }
+  /// Tells it so.
+  void idle();
 
   /// True if the operator was called, or has failed. At most once in `interval`, as each watermark
   /// closes batches that are not full; but every other time while the operator has more to do.
@@ -70,6 +82,7 @@ class EventClock {
 
   Port& port_;
   Counters& counters_;
+  OperatorGuard& guard_;
   Outbox& outbox_;
   BetweenBatches between_batches_;
   Operator* operator_ = nullptr;
@@ -81,6 +94,8 @@ class EventClock {
   /// What the operator has heard, and what receivers have.
   EventTime told_ = no_event_time, said_ = no_event_time;
   std::optional<Time> called_;
+  /// None: the operator does not want to know.
+  std::optional<Time> idle_after_, idle_at_;
 };
 
 }  // namespace piracema::runtime

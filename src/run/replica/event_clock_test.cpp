@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
+#include <piracema/event_time.h>
 
 #include <chrono>
 #include <optional>
@@ -33,9 +34,13 @@ struct Listener final : Operator {
   bool is_advancing() const override { return more > 0; }
   bool gives_event_time() const override { return own.has_value(); }
   std::uint64_t items_late() const override { return 7; }
+  std::optional<std::chrono::nanoseconds> idle_after() const override { return rests; }
+  void idle(WallTime now) override { idle_at.push_back(now); }
 
   std::vector<EventTime> heard;
   std::optional<EventTime> own;
+  std::optional<std::chrono::nanoseconds> rests;
+  std::vector<WallTime> idle_at;
   std::vector<std::int64_t> emits;
   /// So often it has more to do.
   int more = 0;
@@ -212,4 +217,145 @@ TEST_CASE("a watermark that waits for room is replaced by the next one, and barr
   const auto marks = f.port.sent_of<Watermark>();
   REQUIRE(marks.size() == 1);
   CHECK(marks[0].second.come == come_at(11));
+}
+
+TEST_CASE(
+    "an operator that wants to know hears that nothing has come for so long, and then often") {
+  Middle f;
+  f.code.own = come_at(40);
+  f.code.rests = seconds(8);
+  f.port.wall = WallTime(seconds(1'000));
+  f.clock.begin(f.code);
+  CHECK(f.clock.call());
+  CHECK(f.clock.left() == seconds(8));
+  f.port.clock = seconds(7);
+  f.clock.has_items();
+  f.port.clock = seconds(14);
+  CHECK_FALSE(f.clock.is_quiet());
+  CHECK(f.clock.left() == seconds(1));
+  f.port.clock = seconds(15);
+  REQUIRE(f.clock.is_quiet());
+  f.clock.idle();
+  CHECK(f.code.idle_at == std::vector<WallTime>{WallTime(seconds(1'000))});
+  // It may have come further by that.
+  f.code.own = come_at(50);
+  CHECK(f.clock.call());
+  CHECK(f.said().back() == come_at(50));
+  CHECK_FALSE(f.clock.is_quiet());
+  CHECK(f.clock.left() == seconds(1));
+  f.port.clock = seconds(16);
+  CHECK(f.clock.is_quiet());
+}
+
+TEST_CASE("who does not want to know is never idle") {
+  Middle f;
+  f.clock.begin(f.code);
+  f.port.clock = std::chrono::hours(24);
+  CHECK_FALSE(f.clock.is_quiet());
+  CHECK_FALSE(f.clock.left());
+}
+
+namespace {
+
+EventTime time_of_number(const std::int64_t& number) { return EventTime(seconds(number)); }
+constexpr LiveTimes live{.idle_after = seconds(10)};
+
+/// The node "times" behind sources without items, which are asked for some.
+struct LiveTimesNode {
+  LiveTimesNode()
+      : graph(pipeline(
+            source("numbers", [] { return Poll<std::int64_t>::nothing_yet(); }).replicas(2),
+            event_time("times", time_of_number, seconds(1), live, drop_late),
+            sink("end", [](const std::int64_t&) {}))),
+        replica(2, plan.replicas[2], graph, {}, port, counters, nullptr) {
+    port.wall = WallTime(seconds(1'000));
+    replica.begin();
+    replica.start();
+    replica.receive(3, Credit{200, 0});
+    run();
+  }
+  void run() {
+    while (replica.step() == Replica::Next::again) {
+    }
+  }
+  std::optional<EventTime> said() const {
+    const auto marks = port.sent_of<Watermark>();
+    return marks.empty() ? std::nullopt : std::optional(marks.back().second.come);
+  }
+
+  Graph graph;
+  flow::Plan plan = flow::make_plan(graph.shape);
+  Recorder port;
+  Counters counters;
+  Replica replica;
+};
+
+}  // namespace
+
+TEST_CASE("event time follows the clock of a node that nothing has come to, and waits for items") {
+  LiveTimesNode f;
+  CHECK_FALSE(f.said());
+  CHECK(f.replica.longest_wait() == seconds(10));
+  f.port.clock = seconds(10);
+  f.run();
+  CHECK(f.said() == come_at(989));
+  f.replica.receive(0, batch_of({995}));
+  f.run();
+  f.port.clock = seconds(19);
+  f.port.wall = WallTime(seconds(1'100));
+  f.run();
+  CHECK(f.said() == come_at(994));
+  f.port.clock = seconds(20);
+  f.run();
+  CHECK(f.said() == come_at(1'089));
+}
+
+TEST_CASE("a node whose items wait behind a barrier is not idle, and does not wake for it") {
+  LiveTimesNode f;
+  f.replica.receive(0, Barrier{1, 0, Time::max()});
+  f.replica.receive(0, batch_of({990}));
+  f.run();
+  f.port.clock = seconds(10);
+  f.run();
+  CHECK_FALSE(f.said());
+  CHECK(f.replica.longest_wait() == seconds(10));
+  f.replica.receive(1, Barrier{1, 0, Time::max()});
+  f.run();
+  CHECK(f.said() == come_at(989));
+  CHECK(f.port.values() == std::vector<std::int64_t>{990});
+}
+
+TEST_CASE("a source that has nothing yet is idle by itself, one that has items is not") {
+  static int items = 0;
+  const Graph graph =
+      *fuse(pipeline(combine(source("numbers",
+                                    [] {
+                                      return items-- > 0 ? Poll<std::int64_t>(990)
+                                                         : Poll<std::int64_t>::nothing_yet();
+                                    }),
+                             event_time("times", time_of_number, seconds(1), live, drop_late)),
+                     sink("end", [](const std::int64_t&) {})),
+            false);
+  const flow::Plan plan = flow::make_plan(graph.shape);
+  Recorder port;
+  Counters counters;
+  Replica replica(0, plan.replicas[0], graph, {}, port, counters, nullptr);
+  port.wall = WallTime(seconds(1'000));
+  replica.begin();
+  replica.start();
+  replica.receive(1, Credit{200, 0});
+  const auto pass = [&](Time at, int with_items) {
+    items = with_items;
+    for (port.clock = at; port.clock < at + 5 * EventClock::interval;
+         port.clock += EventClock::interval) {
+      replica.step();
+    }
+    const auto marks = port.sent_of<Watermark>();
+    return marks.empty() ? std::nullopt : std::optional(marks.back().second.come);
+  };
+  pass(seconds(5), 3);
+  CHECK(pass(seconds(14), 3) == come_at(989));
+  port.wall = WallTime(seconds(2'000));
+  CHECK(pass(seconds(23), 0) == come_at(989));
+  CHECK(pass(seconds(25), 0) == come_at(1'989));
 }

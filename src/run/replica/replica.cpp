@@ -170,7 +170,7 @@ Replica::Next Replica::work() {
   if (inbox_.empty()) {
     outbox_.flush_if_asked();
     cycle_.send_held_probe();
-    return Next::wait;
+    return clock_.is_quiet() ? quiet() : Next::wait;
   }
   port_.flush();
   Inbox::Incoming incoming = inbox_.take();
@@ -179,6 +179,16 @@ Replica::Next Replica::work() {
     inbox_.hold(std::move(incoming));
   } else {
     handle(std::move(incoming));
+  }
+  return Next::again;
+}
+
+// What is set aside behind a barrier has come.
+Replica::Next Replica::quiet() {
+  if (inbox_.holds_some()) {
+    clock_.has_items();
+  } else {
+    clock_.idle();
   }
   return Next::again;
 }
@@ -257,6 +267,11 @@ Replica::Next Replica::produce() {
     return Next::again;
   }
   clock_.worked();
+  if (begun != 0 || produced != Produced::nothing_yet) {
+    clock_.has_items();
+  } else if (clock_.is_quiet()) {
+    clock_.idle();
+  }
   source_.made(begun, took);
   if (produced == Produced::nothing_yet) source_.found_nothing();
   flush_produced();
@@ -319,6 +334,7 @@ std::uint64_t Replica::process(Batch& batch) {
   const std::uint64_t took = time_since(start);
   outbox_.flush_if_asked(start);
   clock_.worked();
+  clock_.has_items();
   credits_.worked(batch.count, took);
   counters_.busy_ns.fetch_add(took, std::memory_order_relaxed);
   count_out();
