@@ -1,6 +1,7 @@
 #pragma once
 
 #include <piracema/blocks.h>
+#include <piracema/detail/session_code.h>
 #include <piracema/detail/window_code.h>
 #include <piracema/event_time.h>
 #include <piracema/window_result.h>
@@ -27,10 +28,11 @@ namespace piracema {
 ///     // Gives a WindowResult<Sensor, double>.
 ///     window("by_minute", 2, sensor_of, time_of, tumbling(1min), Mean{})
 ///
-/// `code` takes an item into what the window has gathered, at first `V{}`; for windows that overlap
-/// it has `combine`, which takes in what another stretch of time has gathered. `key_of` and
-/// `time_of` read an item. The results of one key come in the order of their windows. After the
-/// last item all windows that have items are closed.
+/// `code` takes an item into what the window has gathered, at first `V{}`; for windows that
+/// overlap, and for sessions, it has `combine`, which takes in what another stretch of time has
+/// gathered. `key_of` and `time_of` read an item. The results of one key come in the order of their
+/// windows; those of sessions up to an eighth of the gap later than event time would have it. After
+/// the last item all windows that have items are closed.
 ///
 /// Each item is taken in once: what comes in time at `event_time`, before it, comes in time here.
 /// So the results depend on the items alone, not on speed, placement, or what was lost. An item
@@ -43,10 +45,12 @@ auto window(std::string name, std::uint32_t replicas, KeyOf key_of, TimeOf time_
   using In = detail::TimedItem<TimeOf>;
   using Types = detail::WindowTypes<Code, In>;
   using Key = typename detail::KeptKey<detail::KeyFound<In, KeyOf>>::type;
-  using F = detail::WindowCode<In, Key, TimeOf, Code>;
+  using F = std::conditional_t<std::is_same_v<Windows, Sessions>,
+                               detail::SessionCode<In, Key, TimeOf, Code>,
+                               detail::WindowCode<In, Key, TimeOf, Code>>;
   static_assert(Types::can_combine || std::is_same_v<Windows, Tumbling>,
-                "windows that overlap share what they gather: give the code of a window "
-                "combine(const V& more, V& into)");
+                "windows that overlap share what they gather, and an item may join two sessions: "
+                "give the code of a window combine(const V& more, V& into)");
   engine::NodeShape node{.name = std::move(name), .replicas = replicas};
   auto block = detail::keyed_block_of<In, WindowResult<Key, typename Types::Result>>(
                    std::move(node), F(std::move(time_of), windows, code), {false})

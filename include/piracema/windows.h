@@ -19,4 +19,11 @@ constexpr Sliding sliding(std::chrono::nanoseconds size, std::chrono::nanosecond
   return {size, every};
 }
 
+/// A window as long as the items of a key are less than `gap` apart: from the first one's time to
+/// `gap` after the last one's. An item between two joins them.
+struct Sessions {
+  std::chrono::nanoseconds gap{};
+};
+constexpr Sessions sessions(std::chrono::nanoseconds gap) { return {gap}; }
+
 }  // namespace piracema

@@ -14,7 +14,7 @@ import rocksdb
 from tally_job import CLEAN, PIRACEMA, SECONDS_MAX, Job
 
 WINDOWS = os.environ["WINDOWS_APP"]
-SIZE, EVERY, WAIT, TTL = 1_000, 250, 50, 500
+SIZE, EVERY, WAIT, TTL, GAP = 1_000, 250, 50, 500, 490
 
 
 def happened(item):
@@ -67,6 +67,22 @@ def expected_runs(items):
     return sorted(late + lines), len(late)
 
 
+def expected_sessions(items):
+    """The same of each key's items in the order of their times, of both sources."""
+    keys, lines, late = {}, [], []
+    for item, at in in_time(items, late):
+        keys.setdefault(item // 2 * 31 % 250, []).append((at, item))
+    for key, found in keys.items():
+        found.sort()
+        for number, (at, item) in enumerate(found):
+            if number == 0 or at - found[number - 1][0] >= GAP:
+                count, total = 0, 0
+            count, total = count + 1, total + item
+            if number + 1 == len(found) or found[number + 1][0] - at >= GAP:
+                lines.append(f"key {key} to {at + GAP}: {count} {total}\n")
+    return sorted(late + lines), len(late)
+
+
 class WindowsCase(unittest.TestCase):
     def check(self, job, expected=expected):
         lines, late = expected(job.items)
@@ -100,6 +116,12 @@ class Windows(WindowsCase):
         runs = [int(line.split()[2]) for line in lines if line.startswith("key")]
         self.assertTrue(min(runs) < 3 < max(runs), "want short runs and long ones")
         self.run_with_losses(node="runs", expected=expected_runs, program=[f"ttl_ms={TTL}"])
+
+    def test_sessions_are_those_of_all_items_in_order_whatever_is_killed_stopped_or_scaled(self):
+        lines, _ = expected_sessions(16_000)
+        runs = [int(line.split()[4]) for line in lines if line.startswith("key")]
+        self.assertTrue(min(runs) < 3 < max(runs), "want short sessions and long ones")
+        self.run_with_losses(expected=expected_sessions, program=[f"gap_ms={GAP}"])
 
     def test_a_job_that_is_stopped_goes_on_with_more_replicas_of_its_windows(self):
         job = self.job(12_000, pause_us=400)

@@ -13,6 +13,9 @@ namespace piracema::detail {
 /// Of windows: the slice of time that all of them are made of, and how many one has.
 class WindowGrid {
  public:
+  /// No window is longer.
+  static constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 3'653);
+
   explicit WindowGrid(Tumbling windows) : WindowGrid(Sliding{windows.size, windows.size}) {}
   explicit WindowGrid(Sliding windows) : size_(windows.size), slice_(windows.every) {}
 
@@ -40,16 +43,10 @@ class WindowGrid {
     const auto since = time.time_since_epoch();
     return since / slice_ - (since % slice_ < since.zero() ? 1 : 0);
   }
-  /// Whether all windows that a time belongs to have a beginning and an end.
-  bool has(EventTime time) const {
-    return time > EventTime::min() + 2 * longest && time < EventTime::max() - 2 * longest;
-  }
   EventTime end(std::int64_t number) const { return EventTime(number * slice_); }
   EventTime begin(std::int64_t end_number) const { return end(end_number) - size_; }
 
  private:
-  static constexpr std::chrono::nanoseconds longest = std::chrono::hours(24 * 3'653);
-
   std::chrono::nanoseconds size_, slice_;
 };
 

@@ -1,7 +1,8 @@
-// windows_app OUT [replicas=N] [pause_us=N] [items=N] [every_ms=N] [ttl_ms=N]: numbers from two
-// sources, which happened at about as many milliseconds. For each key and each second, four times
-// in a second or each N ms, how many there were and their sum; with a time to live, for each key
-// and each run of numbers that are nearer to each other. And those that came too late.
+// windows_app OUT [replicas=N] [pause_us=N] [items=N] [every_ms=N] [ttl_ms=N] [gap_ms=N]: numbers
+// from two sources, which happened at about as many milliseconds. For each key and each second,
+// four times in a second or each N ms, how many there were and their sum; with a time to live, for
+// each key and each run of numbers that are nearer to each other, as they come; with a gap the same
+// of numbers in the order of their times. And those that came too late.
 #include <piracema/piracema.h>
 
 #include <chrono>
@@ -36,6 +37,7 @@ EventTime time_of(const std::int64_t& item) {
   return EventTime(milliseconds(item - item * 7'919 % 41 - (item % 97 == 13 ? 1'000 : 0)));
 }
 std::int64_t key_of(const std::int64_t& item) { return item * 31 % 500; }
+std::int64_t key_of_both(const std::int64_t& item) { return item / 2 * 31 % 250; }
 
 struct Sums {
   std::int64_t count = 0, sum = 0;
@@ -89,6 +91,11 @@ int main(int argc, char** argv) {
   if (ttl.count() > 0) {
     const auto runs = farm("runs", replicas, Runs{ttl}).by_key(key_of);
     return run(pipeline(begin, branches(runs, late), write));
+  }
+  const milliseconds gap(options.number("gap_ms", 0));
+  if (gap.count() > 0) {
+    const auto runs = window("windows", replicas, key_of_both, time_of, sessions(gap), Add{});
+    return run(pipeline(begin, branches(pipeline(runs, node("text", text_of)), late), write));
   }
   const auto windows =
       window("windows", replicas, key_of, time_of, sliding(milliseconds(1'000), every), Add{});
