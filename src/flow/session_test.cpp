@@ -45,7 +45,8 @@ using Session = WindowResult<std::uint64_t, std::vector<std::int64_t>>;
 
 struct OneSessions : OneReplica<Session> {
   explicit OneSessions(std::chrono::nanoseconds gap)
-      : OneReplica(window("sessions", 1, user_of, when_clicked, sessions(gap), Clicks{})) {}
+      : OneReplica(
+            window("sessions", 1, user_of, when_clicked, piracema::sessions(gap), Clicks{})) {}
 };
 
 /// From, to and the seconds of each, as numbers.
@@ -59,7 +60,7 @@ std::vector<std::vector<std::int64_t>> as_numbers(const std::vector<Session>& re
   }
   return all;
 }
-using Numbers = std::vector<std::vector<std::int64_t>>;
+using SessionRows = std::vector<std::vector<std::int64_t>>;
 
 std::string error_of_sessions(std::chrono::nanoseconds gap) {
   try {
@@ -77,20 +78,20 @@ TEST_CASE(
   OneSessions one(seconds(10));
   one.take<Click>({{0, 1}, {9, 1}, {18, 1}, {28, 1}, {5, 2}});
   CHECK(one.come_to(of_second(14)).empty());
-  CHECK(as_numbers(one.come_to(of_second(16))) == Numbers{{5, 15, 5}});
-  CHECK(as_numbers(one.come_to(of_second(28))) == Numbers{{0, 28, 0, 9, 18}});
-  CHECK(as_numbers(one.finish()) == Numbers{{28, 38, 28}});
+  CHECK(as_numbers(one.come_to(of_second(16))) == SessionRows{{5, 15, 5}});
+  CHECK(as_numbers(one.come_to(of_second(28))) == SessionRows{{0, 28, 0, 9, 18}});
+  CHECK(as_numbers(one.finish()) == SessionRows{{28, 38, 28}});
 }
 
 TEST_CASE("an item between two sessions joins them, and one before a session is of it") {
   OneSessions one(seconds(10));
   one.take<Click>({{0, 1}, {18, 1}});
   one.take<Click>({{9, 1}, {-9, 1}});
-  CHECK(as_numbers(one.finish()) == Numbers{{-9, 28, -9, 0, 9, 18}});
+  CHECK(as_numbers(one.finish()) == SessionRows{{-9, 28, -9, 0, 9, 18}});
   OneSessions apart(seconds(10));
   apart.take<Click>({{0, 1}, {20, 1}});
   apart.take<Click>({{10, 1}});  // The gap from both.
-  CHECK(as_numbers(apart.finish()) == Numbers{{0, 10, 0}, {10, 20, 10}, {20, 30, 20}});
+  CHECK(as_numbers(apart.finish()) == SessionRows{{0, 10, 0}, {10, 20, 10}, {20, 30, 20}});
 }
 
 TEST_CASE("event time behind sessions is never later than the last moment of one that is to come") {
@@ -125,7 +126,7 @@ TEST_CASE("gaps that cannot be are refused in words, and another one is another 
   CHECK(error_of_sessions(seconds(0)) ==
         "sessions: want a gap above 0, of ten years at most, found 0 ns");
   CHECK(contains(error_of_sessions(std::chrono::hours(24 * 3'654)), "of ten years at most"));
-  auto block = window("w", 1, user_of, when_clicked, sessions(seconds(1)), Clicks{});
+  auto block = window("w", 1, user_of, when_clicked, piracema::sessions(seconds(1)), Clicks{});
   CHECK(block.parts.graph.code[0]()->layout() ==
         "keys(u64, sessions(list(i64)) until 1000000000 ns without items)");
 }
@@ -136,7 +137,7 @@ TEST_CASE("whatever comes in time, in whatever order, sessions are those of all 
     const auto gap = 1 + static_cast<std::int64_t>(random.below(12));
     OneSessions one{seconds(gap)};
     std::map<std::uint64_t, std::vector<std::int64_t>> items;
-    Numbers found;
+    SessionRows found;
     std::int64_t come = 0;
     EventTime behind = no_event_time;
     const auto note = [&](const std::vector<Session>& results) {
@@ -154,7 +155,7 @@ TEST_CASE("whatever comes in time, in whatever order, sessions are those of all 
       }
     }
     note(one.finish());
-    Numbers wanted;
+    SessionRows wanted;
     for (auto& [user, all] : items) {
       std::sort(all.begin(), all.end());
       for (std::size_t i = 0; i < all.size(); ++i) {
