@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
+#include <piracema/event_time.h>
+#include <piracema/window.h>
 
 #include <cereal/types/map.hpp>
 #include <map>
@@ -74,6 +76,22 @@ struct Third {
   void serialize(Archive& archive) {
     archive(count, length);
   }
+};
+
+EventTime second_of(const Number& n) { return EventTime(std::chrono::seconds(n)); }
+struct UntilLate {
+  std::chrono::seconds state_ttl() const { return std::chrono::seconds(1); }
+  EventTime event_time_of(const Number& n) const { return second_of(n); }
+  Number operator()(const Number& n, Third&) const { return n; }
+};
+struct UntilIdle {
+  std::chrono::seconds state_ttl() const { return std::chrono::seconds(1); }
+  Number operator()(const Number& n, Third&) const { return n; }
+};
+
+struct Gather {
+  void operator()(const Number&, Third& all) const { all.count += 1; }
+  Number result(const Third& all) const { return static_cast<Number>(all.count); }
 };
 
 struct Again {
@@ -252,4 +270,26 @@ TEST_CASE("a state by key tells what it was, version by version") {
   CHECK(flow::check_types(graph.shape, types).ok());
   CHECK_FALSE(flow::check_types(graph.shape, {{}, {{}, {}}}).ok());
   CHECK_FALSE(flow::check_types(graph.shape, {{}, {{}, {"\n"}, {}}}).ok());
+}
+
+TEST_CASE("so do states that end by event time, by the clock, and what windows have gathered") {
+  const auto former = [](auto block, auto end) {
+    const Graph graph = pipeline(source("read", none),
+                                 event_time("times", second_of, std::chrono::seconds(1), drop_late),
+                                 std::move(block), std::move(end));
+    const flow::StateTypes types = flow::state_types_of(graph);
+    for (std::size_t ago = 1; ago <= types.former[2].size(); ++ago) {
+      CHECK(flow::changes_since(graph, 2, types.former[2][ago - 1]) == ago);
+    }
+    return types.former[2];
+  };
+  CHECK(former(node("count", UntilLate{}).by_key(same), sink("drop", drop)) ==
+        Layouts{"keys(i64, {string} with the time of its items)",
+                "keys(i64, u32 with the time of its items)"});
+  CHECK(former(node("count", UntilIdle{}).by_key(same), sink("drop", drop)) ==
+        Layouts{"keys(i64, {string} with its time)", "keys(i64, u32 with its time)"});
+  const auto by_second = tumbling(std::chrono::seconds(1));
+  CHECK(former(window("count", 1, same, second_of, by_second, Gather{}),
+               sink("drop", [](const WindowResult<Number, Number>&) {}))
+            .size() == 2);
 }

@@ -4,6 +4,7 @@ states, new ones begin without one, and what would lose a state is refused until
 Workers are killed before the new version has a snapshot of its own, and after."""
 
 import os
+import shutil
 import signal
 import unittest
 
@@ -134,6 +135,25 @@ class ProgramChange(SnapshotJobs):
         self.assertGreater(len(here), 0)
         self.assertLess(len(here), ITEMS)
         self.assertEqual(20, here.count("1"))  # Of each key once: nothing was made anew later.
+
+    def test_what_windows_and_states_by_event_time_have_is_made_of_what_it_was(self):
+        self.end(self.start(5))
+        wanted = sorted((self.folder / "out").read_text().splitlines())
+        (self.folder / "out").unlink()
+        shutil.rmtree(self.folder / "s")
+        process = self.start(5, pause_us=200)
+        self.wait_for(process, "snapshot", 3)
+        self.stop(process)
+        process = self.start(6, "--resume", every="1h", pause_us=100)
+        self.wait_for(process, "running")
+        self.kill_a_worker(process)
+        self.wait_for(process, "running")
+        self.stop(process)
+        for node, former, now in [("count", "i64", "16 bytes"), ("row", "i64", "16 bytes")]:
+            self.assertRegex(self.said(), rf"the state of operator '{node}' was keys\(string, .*{former}.*\) in "
+                                          rf"snapshot \d+, and is made into keys\(string, .*{now}.*\)")
+        self.end(self.start(6, "--resume", processes=3))
+        self.assertEqual(wanted, sorted((self.folder / "out").read_text().splitlines()))
 
     def test_a_job_that_has_ended_does_not_go_on_as_another_program(self):
         self.end(self.start(1))

@@ -53,12 +53,14 @@ V read_state(KeyedReader& in, std::uint32_t ago) {
   return in.get<V>();
 }
 
-/// Calls `use` with a null pointer to each former type, the newest first.
+/// Calls `use` with a null pointer to each former type, the newest first. What a state is kept in
+/// (Timed, WindowSlices) has those that its FormerState says.
 template <class V, class Use>
 void for_each_former(const Use& use) {
-  if constexpr (HasBefore<V>) {
-    use(static_cast<typename V::Before*>(nullptr));
-    for_each_former<typename V::Before>(use);
+  if constexpr (FormerState<V>::known) {
+    using Before = typename FormerState<V>::Before;
+    use(static_cast<Before*>(nullptr));
+    for_each_former<Before>(use);
   }
 }
 

@@ -1,8 +1,9 @@
-// versions_app OUT version=1|2|3|4 [pause_us=N] [hurry=FILE] [items=N]: a program in versions. The
-// first counts items by key and writes a line for each. The second has an operator before that, and
-// two behind it that number what they get: one by key, the other all. The third has none of these,
-// and another one before the count. The fourth is the first, but that its counts are of another
-// type.
+// versions_app OUT version=1|2|3|4|5|6 [pause_us=N] [hurry=FILE] [items=N]: a program in versions.
+// The first counts items by key and writes a line for each. The second has an operator before that,
+// and two behind it that number what they get: one by key, the other all. The third has none of
+// these, and another one before the count. The fourth is the first, but that its counts are of
+// another type. The fifth counts in windows of event time, and until no item of a key has come for
+// a while of event time; the sixth does so with counts of that other type.
 #include <piracema/piracema.h>
 
 #include <string>
@@ -34,6 +35,43 @@ std::string count_here(const std::int64_t& item, Seen& seen) {
   seen.all += 1;
   seen.here += 1;
   return key_of(item) + ": " + std::to_string(seen.all) + " @" + std::to_string(seen.here);
+}
+
+EventTime time_of(const std::int64_t& item) { return EventTime(std::chrono::milliseconds(item)); }
+std::int64_t all_of(const std::int64_t& seen) { return seen; }
+std::int64_t all_of(const Seen& seen) { return seen.all; }
+void see(std::int64_t& seen) { seen += 1; }
+void see(Seen& seen) { seen.all += 1; }
+
+/// In 700 ms of event time: how many items of a key.
+template <class Count>
+struct InWindow {
+  void operator()(const std::int64_t&, Count& seen) const { see(seen); }
+  std::int64_t result(const Count& seen) const { return all_of(seen); }
+};
+
+/// How many windows of a key there were until five seconds of event time passed without one.
+template <class Count>
+struct InARow {
+  using Windowed = WindowResult<std::string, std::int64_t>;
+
+  std::chrono::seconds state_ttl() const { return std::chrono::seconds(5); }
+  EventTime event_time_of(const Windowed& one) const { return one.time(); }
+  void operator()(const Windowed& one, Count& seen, Emit<std::string>& emit) const {
+    see(seen);
+    emit(one.key + ": " + std::to_string(one.value) + ", " + std::to_string(all_of(seen)));
+  }
+};
+
+template <class Count, class Source, class Sink>
+int run_by_event_time(Source numbers, Sink write) {
+  using Windowed = typename InARow<Count>::Windowed;
+  using std::chrono::milliseconds;
+  return run(
+      pipeline(std::move(numbers), event_time("times", time_of, milliseconds(0), drop_late),
+               window("count", 2, key_of, time_of, tumbling(milliseconds(700)), InWindow<Count>{}),
+               farm("row", 2, InARow<Count>{}).by_key([](const Windowed& one) { return one.key; }),
+               std::move(write)));
 }
 
 std::string key_in(const std::string& line) { return line.substr(0, line.find(':')); }
@@ -78,6 +116,10 @@ int main(int argc, char** argv) {
     case 4:
       return run(pipeline(std::move(numbers), farm("count", 2, count_here).by_key(key_of),
                           std::move(write)));
+    case 5:
+      return run_by_event_time<std::int64_t>(std::move(numbers), std::move(write));
+    case 6:
+      return run_by_event_time<Seen>(std::move(numbers), std::move(write));
     default:
       return run(
           pipeline(std::move(numbers), node("again", pass), std::move(counts), std::move(write)));
