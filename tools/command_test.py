@@ -48,6 +48,24 @@ class Command(unittest.TestCase):
     def app(self, *more):
         return [APP, self.out, ITEMS, *more]
 
+    def test_two_dashes_end_the_options_and_others_are_the_program_s(self):
+        for options in [[], ["-n", "2"], ["--quiet", "--every", "1s"]]:
+            run = self.run_it("run", *options, "--", *self.app())
+            self.assertEqual(0, run.returncode, run.err)
+            self.assertEqual(WANTED, self.out.read_text())
+            self.out.unlink()
+        self.assertIn("digraph", self.run_it("graph", "--", *self.app()).out)
+        script = self.path / "words"
+        script.write_text(f'#!/bin/sh\necho "$@" > {self.path}/said\nexec {APP} {self.out} {ITEMS}\n')
+        script.chmod(0o755)
+        for words in [["--", script, "-v", "--", "x"], [script, "-v", "--", "x", "--"]]:
+            run = self.run_it("run", "-n", "1", *words)
+            self.assertEqual(0, run.returncode, run.err)
+            self.assertEqual(" ".join(map(str, words[words.index(script) + 1:])),
+                             (self.path / "said").read_text().strip())
+            self.out.unlink()
+        self.check_refused(2, "want the program to run", "run", "--")
+
     def test_what_cannot_be_meant_is_a_usage_error_of_one_line(self):
         self.check_refused(2, "want a command")
         self.check_refused(2, "unknown command 'walk'", "walk")

@@ -123,7 +123,14 @@ int CommandLine::run(int argc, char** argv) {
                              "cluster, kv, ckpt or coll"));
     return 2;
   }
-  return run_command_line(*app_, argc, argv, [this] { return dispatch(); });
+  std::vector<char*> parsed(argv, argv + argc);
+  std::string mark = program_mark;
+  if (first == "run" || first == "graph") {
+    const auto at = std::ranges::find(parsed, std::string_view("--"),
+                                      [](const char* word) { return std::string_view(word); });
+    if (at != parsed.end()) *at = mark.data();
+  }
+  return run_command_line(*app_, argc, parsed.data(), [this] { return dispatch(); });
 }
 
 // In a job of a cluster the agent of another node is started by the cluster.

@@ -1,5 +1,7 @@
 #include "tools/options.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace piracema::tools {
@@ -12,7 +14,8 @@ Error wrong(std::string message) { return {Errc::usage, std::move(message)}; }
 
 Result<std::vector<std::string>> program_words(const CLI::App& app) {
   std::vector<std::string> command = app.remaining();
-  if (!command.empty() && command.front() == "--") command.erase(command.begin());
+  if (!command.empty() && command.front() == program_mark) command.erase(command.begin());
+  std::replace(command.begin(), command.end(), std::string(program_mark), std::string("--"));
   if (command.empty()) {
     return wrong(concat("want the program to ", app.get_name(), ", found none; see piracema ",
                         app.get_name(), " --help"));

@@ -32,6 +32,10 @@ CLI::Option* add_parsed(CLI::App& app, const std::string& names, const std::stri
       ->type_name(what);
 }
 
+/// Stands for the first "--" of words that are parsed for `program_words`: at a "--" the parser
+/// ends a command of `app`, and knows none of the words behind it. No program gets it.
+constexpr const char* program_mark = "\x1f--";
+
 /// The program and all that follows it, options too, are the program's: what `app` did not know.
 /// Errc::usage.
 Result<std::vector<std::string>> program_words(const CLI::App& app);
