@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <piracema/blocks.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,6 +32,11 @@ struct Table : ExpiringTable<std::int64_t, std::string> {
     tick();
     return edit(key, mixed(key));
   }
+};
+
+/// So large that a piece of a table has few of them.
+struct LargeState {
+  std::array<char, 2'500> bytes{};
 };
 
 /// What the runtime calls, and the code's own clock.
@@ -118,6 +125,21 @@ TEST_CASE("memory of keys that nobody asks for is given back while others come")
   time += milliseconds(1'000);
   for (int i = 0; i < 10'000; ++i) table.change(-1) = "here always";
   CHECK(table.size() == 1);
+}
+
+TEST_CASE("a table of large states has little more than what lives where each item brings a key") {
+  milliseconds time(1'000'000);
+  ExpiringTable<std::int64_t, LargeState> table;
+  table.own(sixteen, {0, sixteen.count()});
+  table.expire_after(milliseconds(1'000), [&time] { return WallTime(time); });
+  std::uint64_t most = 0;
+  for (std::int64_t key = 0; key < 20'000; ++key) {
+    time += milliseconds(1);  // A thousand live at a time.
+    table.tick();
+    table.edit(key, mixed(key));
+    most = std::max(most, table.size());
+  }
+  CHECK(most < 4'000);
 }
 
 TEST_CASE("code says how long the state of a key lives, and a snapshot that it has a time") {

@@ -40,9 +40,12 @@ class CollectedStates : private EntryAccess {
   void tick() {
     if (!expiry_.tick()) return;
     std::vector<Key> over;
-    rows_.look_at_some_keys([&](const Key& key, Bytes row) {
-      if (expiry_.is_over(changed_at(row))) over.push_back(key);
-    });
+    Expiry::Look look(expiry_, Rows::sweep_fourths);
+    const auto see = [&](const Key& key, Bytes row) {
+      if (look.is_over(changed_at(row))) over.push_back(key);
+    };
+    while (rows_.look_at_some_keys(see) && look.goes_on()) {
+    }
     for (const Key& key : over) rows_.erase_all(key, mix(KeyHash<Key>::of(key)));
   }
 

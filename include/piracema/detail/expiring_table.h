@@ -43,7 +43,10 @@ class Expiring : public Base {
   /// An item comes: how late it is, and now and then a look at keys that nobody asks for.
   void tick() {
     if (!expiry_.tick()) return;
-    Base::sweep([this](const Timed<V>& one) { return expiry_.is_over(one.changed); });
+    Expiry::Look look(expiry_, Base::sweep_fourths);
+    const auto is_over = [&look](const Timed<V>& one) { return look.is_over(one.changed); };
+    while (Base::sweep(is_over) && look.goes_on()) {
+    }
   }
 
   template <class K>

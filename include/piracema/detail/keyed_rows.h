@@ -169,11 +169,11 @@ class KeyedRows final : public KeyedTable<RowKey<Key>, RowBytes> {
       for (const auto& [mixed, key] : keys) use(key, mixed);
     }
   }
-  /// Calls `use(key, value)` for the rows of some keys, others each time until it has seen all and
-  /// begins again. `use` changes nothing.
+  /// Calls `use(key, value)` for the rows of some keys, others each time until it has seen all, and
+  /// is false then: it begins again. `use` changes nothing.
   template <class Use>
-  void look_at_some_keys(const Use& use) {
-    Base::look_at_some([&](const RowKey<Key>& row, const RowBytes& value, std::uint64_t) {
+  bool look_at_some_keys(const Use& use) {
+    return Base::look_at_some([&](const RowKey<Key>& row, const RowBytes& value, std::uint64_t) {
       if (row.entry.empty()) use(row.key, as_bytes(value.bytes));
     });
   }

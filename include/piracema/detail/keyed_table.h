@@ -132,25 +132,27 @@ class KeyedTable : public KeyedStates {
     return true;
   }
 
-  /// Looks at some keys, others each time until it has seen all and begins again: those whose value
-  /// is `over` are erased.
+  /// Of what looks see, the share that is over and makes it worth while to look at more.
+  static constexpr std::uint32_t sweep_fourths = 1;
+  /// Looks at some keys, others each time until it has seen all, and is false then: it begins
+  /// again. Those whose value is `over` are erased.
   template <class Over>
-  void sweep(const Over& over) {
+  bool sweep(const Over& over) {
     std::vector<std::pair<Key, std::uint64_t>> gone;
-    look_at_some([&](const Key& key, const V& value, std::uint64_t hash) {
+    const bool is_more = look_at_some([&](const Key& key, const V& value, std::uint64_t hash) {
       if (over(value)) gone.emplace_back(Key(key), hash);
     });
     for (const auto& [key, hash] : gone) erase(key, hash);
+    return is_more;
   }
   /// Calls `use(key, value, mixed)` for some keys, in the same way.
   template <class Use>
-  void look_at_some(const Use& use) {
-    Directory* group = sweep_.group(table_);
-    if (group == nullptr) {
-      sweep_.begin();
-      group = sweep_.group(table_);
-    }
+  bool look_at_some(const Use& use) {
+    Directory* const group = sweep_.group(table_);
     if (group != nullptr) sweep_.step(*group).look_at(use);
+    if (sweep_.group(table_) != nullptr) return true;
+    sweep_.begin();
+    return false;
   }
   /// Calls `use(key, value, mixed)` for all keys of the group of `mixed` whose `bits` behind those
   /// of the group are the same, and for some others of the group. In no order.

@@ -104,10 +104,12 @@ class StoredTable : public StateTypes {
     return looked != 0;
   }
 
-  /// Looks at some keys, others each time until it has seen all and begins again: those whose value
-  /// is `over` are erased.
+  /// As KeyedTable has it. A look reads past what has been erased of late.
+  static constexpr std::uint32_t sweep_fourths = 2;
+  /// Looks at some keys, others each time until it has seen all, and is false then: it begins
+  /// again. Those whose value is `over` are erased.
   template <class Over>
-  void sweep(const Over& over) {
+  bool sweep(const Over& over) {
     forget();
     std::vector<std::pair<std::uint64_t, Buffer>> gone;
     std::uint32_t looked = 0;
@@ -119,6 +121,7 @@ class StoredTable : public StateTypes {
     });
     sweep_ = looked < looked_at_once ? 0 : next;
     for (const auto& [mixed, key] : gone) states_->erase(mixed, key);
+    return sweep_ != 0;
   }
 
   void write_back() override {

@@ -1,10 +1,13 @@
 // States of keys that have a MapState or a ListState, in memory and on disk.
 #include <doctest/doctest.h>
 #include <piracema/detail/collected_states.h>
+#include <piracema/detail/expiring_table.h>
 #include <piracema/detail/stored_rows.h>
+#include <piracema/detail/stored_table.h>
 #include <piracema/list_state.h>
 #include <piracema/map_state.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +18,11 @@
 using namespace piracema;
 using namespace piracema::state::testing;
 using detail::CollectedStates;
+using detail::Expiring;
 using detail::KeyedRows;
 using detail::StoredRows;
+using detail::StoredTable;
+using detail::Timed;
 using std::chrono::milliseconds;
 
 namespace {
@@ -287,7 +293,44 @@ void check_ttl() {
   CHECK(states.states().size() == 0);  // Nobody has asked for them.
 }
 
+/// Each item brings a key, and a thousand live at a time: `change(states, key)` gives one a state.
+/// Returns the most that there were.
+template <class States, class Change>
+std::uint64_t most_of_short_lives(States& states, KeyedStates& kept, const Change& change) {
+  milliseconds time(50'000);
+  kept.own(groups, {0, 16});
+  states.expire_after(milliseconds(1'000), [&time] { return WallTime(time); });
+  std::uint64_t most = 0;
+  for (std::int64_t key = 0; key < 20'000; ++key) {
+    time += milliseconds(1);
+    states.tick();
+    change(states, key);
+    most = std::max(most, kept.size());
+  }
+  return most;
+}
+template <class States>
+std::uint64_t most_rows_of_short_lives() {
+  States states;
+  const auto change = [](States& all, std::int64_t key) {
+    with(all, key, [key](Values& values) { values.add(key, 1); });
+  };
+  return most_of_short_lives(states, states.states(), change);
+}
+
 }  // namespace
+
+TEST_CASE("there is little more than what lives where each item brings a key, also on disk") {
+  constexpr std::uint64_t rows_of_key = 3;
+  CHECK(most_rows_of_short_lives<RowsInMemory<Values, true>>() < 4'000 * rows_of_key);
+  if (!is_there()) return;
+  CHECK(most_rows_of_short_lives<RowsOnDisk<Values, true>>() < 4'000 * rows_of_key);
+  using Table = StoredTable<std::int64_t, Timed<std::int64_t>>;
+  Expiring<Table, std::int64_t, std::int64_t> table;
+  table.lie_in(*place());
+  const auto change = [](auto& all, std::int64_t key) { all.edit(key, mixed(key)) = key; };
+  CHECK(most_of_short_lives(table, table.states(), change) < 4'000);
+}
 
 TEST_CASE("a job whose keys have maps goes on with what one map has, whatever was given up") {
   run_jobs<NumbersInRows<RowsInMemory<Values>>>(cases_in_memory, true);
