@@ -23,7 +23,7 @@ using std::chrono::seconds;
 namespace {
 
 EventTime of_second(std::int64_t second) { return EventTime(seconds(second)); }
-std::int64_t second_of(EventTime time) { return time.time_since_epoch() / seconds(1); }
+std::int64_t in_seconds(EventTime time) { return time.time_since_epoch() / seconds(1); }
 
 struct Click {
   std::int64_t second = 0;
@@ -53,7 +53,7 @@ struct OneSessions : OneReplica<Session> {
 std::vector<std::vector<std::int64_t>> as_numbers(const std::vector<Session>& results) {
   std::vector<std::vector<std::int64_t>> all;
   for (const Session& one : results) {
-    all.push_back({second_of(one.from), second_of(one.to)});
+    all.push_back({in_seconds(one.from), in_seconds(one.to)});
     auto seen = one.value;
     std::sort(seen.begin(), seen.end());
     all.back().insert(all.back().end(), seen.begin(), seen.end());

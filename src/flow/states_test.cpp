@@ -92,6 +92,7 @@ struct UntilIdle {
 struct Gather {
   void operator()(const Number&, Third& all) const { all.count += 1; }
   Number result(const Third& all) const { return static_cast<Number>(all.count); }
+  void combine(const Third&, Third&) const {}
 };
 
 struct Again {
@@ -292,4 +293,8 @@ TEST_CASE("so do states that end by event time, by the clock, and what windows h
   CHECK(former(window("count", 1, same, second_of, by_second, Gather{}),
                sink("drop", [](const WindowResult<Number, Number>&) {}))
             .size() == 2);
+  CHECK(former(window("count", 1, same, second_of, sessions(std::chrono::seconds(1)), Gather{}),
+               sink("drop", [](const WindowResult<Number, Number>&) {})) ==
+        Layouts{"keys(i64, sessions({string}) until 1000000000 ns without items)",
+                "keys(i64, sessions(u32) until 1000000000 ns without items)"});
 }
