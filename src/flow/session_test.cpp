@@ -109,6 +109,14 @@ TEST_CASE("event time behind sessions is never later than the last moment of one
   CHECK(one.states->size() == 0);
 }
 
+TEST_CASE("event time may be as early and as late as any, though items of sessions may not") {
+  OneSessions one(seconds(10));
+  one.take<Click>({{0, 1}});
+  CHECK(one.come_to(no_event_time + seconds(1)).empty());
+  CHECK(as_numbers(one.come_to(EventTime::max() - seconds(1))) == SessionRows{{0, 10, 0}});
+  CHECK(one.come_to(EventTime::max()).empty());
+}
+
 TEST_CASE("an item that is earlier than sessions that were closed is an error that says so") {
   OneSessions one(seconds(10));
   one.take<Click>({{12, 1}});

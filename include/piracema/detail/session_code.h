@@ -50,7 +50,7 @@ class SessionCode : public GatheringCode<In, Key, TimeOf, Code> {
 
   // ---- as StatesOf::advance calls them
   bool begin_closing(EventTime come) {
-    if (complete_ != no_event_time && come < complete_ + gap_ / looks_in_gap) return false;
+    if (complete_ != no_event_time && since(complete_, come) < between_looks()) return false;
     complete_ = come;
     return true;
   }
@@ -68,8 +68,15 @@ class SessionCode : public GatheringCode<In, Key, TimeOf, Code> {
 
  private:
   /// Each look is at all keys, and a result comes an eighth of the gap late at most.
-  static constexpr int looks_in_gap = 8;
+  static constexpr std::uint64_t looks_in_gap = 8;
 
+  std::uint64_t between_looks() const {
+    return static_cast<std::uint64_t>(gap_.count()) / looks_in_gap;
+  }
+  /// From one to a later one; it may have more than 63 bits.
+  static std::uint64_t since(EventTime from, EventTime to) {
+    return static_cast<std::uint64_t>(ns(to)) - static_cast<std::uint64_t>(ns(from));
+  }
   static std::int64_t ns(EventTime time) { return time.time_since_epoch().count(); }
   void give(const Key& key, const typename List::Session& one, Emit<Given>& emit) const {
     const EventTime first(EventTime::duration{one.first}), last(EventTime::duration{one.last});

@@ -16,7 +16,7 @@ namespace piracema::detail {
 
 /// What the sessions of one key have gathered: a `V` for each stretch of time with items that are
 /// nearer to each other than the gap. In their order, and the gap or more apart. Times are ns since
-/// 1970, so far from the ends of 64 bits that a gap more or less is one, too.
+/// 1970, those of items so far from the ends of 64 bits that a gap more is one, too.
 template <class V>
 class SessionList {
  public:
@@ -59,7 +59,7 @@ class SessionList {
 
   /// No item from `come` on belongs to the earliest one.
   bool is_due(std::int64_t come, std::int64_t gap) const {
-    return !empty() && come - gap >= sessions_.front().last;
+    return !empty() && sessions_.front().last + gap <= come;
   }
 
   /// Calls `use(session)` for those to which no item from `come` on belongs, in their order, and
@@ -67,7 +67,7 @@ class SessionList {
   template <class Use>
   void close(std::int64_t come, std::int64_t gap, const Use& use) {
     auto next = sessions_.begin();
-    for (; next != sessions_.end() && come - gap >= next->last; ++next) use(*next);
+    for (; next != sessions_.end() && next->last + gap <= come; ++next) use(*next);
     sessions_.erase(sessions_.begin(), next);
   }
   template <class Use>
