@@ -100,12 +100,13 @@ class Saved(ClusterOfNodes):
 
     def test_a_program_that_fails_goes_on_from_its_last_image(self):
         images = self.folder / "images"
-        job = self.submit(COUNT + f"; [ -e {self.folder}/well ]", "--images", images, "--every", "500ms", "--retries", 2)
+        well = self.folder / "well"
+        job = self.submit(COUNT + f"; [ -e {well} ] || ! touch {well}", "--images", images, "--every", "500ms",
+                          "--retries", 2)
         self.wait_until(lambda: "\n40\n" in self.log_of(job), "it does not count")
         self.lock.touch()
-        self.wait_until(lambda: self.job(job)["failures"] == 1, "it does not fail")
-        (self.folder / "well").touch()
         self.wait(job)
+        self.assertEqual(1, self.job(job)["failures"])
         self.assertIn("goes on from image", self.log_of(job))
         self.assertEqual({str(i) for i in range(1, 61)}, set(self.lines_of(job)))
 
@@ -168,6 +169,11 @@ class Saved(ClusterOfNodes):
         self.wait_until(lambda: len(self.lines_of(job)) > 10, "the MPI job does not begin")
         return job, wanted
 
+    def said_by_ranks(self):
+        """Without what mpirun says when the ssh that it has started is faster than itself."""
+        lines = (self.folder / "images" / "stdout").read_text().splitlines(True)
+        return "".join(line for line in lines if "plm:rsh: Warning: setpgid(" not in line)
+
     def below(self, node):
         """Processes that descend from it, with their words."""
         found, left = [], [self.processes[node].pid]
@@ -211,7 +217,7 @@ class Saved(ClusterOfNodes):
         self.assertEqual(2, self.job(job)["attempt"])
         self.assertNotIn(other, [self.job(job)["node"], *self.job(job)["others"]])
         self.assertIn("goes on from image", self.log_of(job))
-        self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+        self.assertEqual(wanted, self.said_by_ranks())
 
     def test_an_mpi_job_over_several_nodes_leaves_the_window_of_one_and_goes_on_elsewhere(self):
         if not shutil.which("mpirun.openmpi"):
@@ -322,7 +328,7 @@ class Saved(ClusterOfNodes):
         self.assertEqual((2, 0), (found["attempt"], found["failures"]))
         self.assertNotIn(other, [found["node"], *found["others"]])
         self.assertIn("goes on from image", self.log_of(job))
-        self.assertEqual(wanted, (self.folder / "images" / "stdout").read_text())
+        self.assertEqual(wanted, self.said_by_ranks())
 
     def test_what_is_wrong_is_said(self):
         for words, why in [(("--images", "here"), "--images: want an absolute path, found 'here'"),
