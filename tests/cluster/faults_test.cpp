@@ -67,6 +67,8 @@ TEST_CASE("an item that brings its operator down again and again ends the job af
     CHECK(is_in("item " + std::to_string(item), why));
     if (fault == "segv") CHECK(is_in("SIGSEGV", why));
     if (fault == "abort") CHECK(is_in("SIGABRT", why));
+    const std::string recoveries = summary["recoveries"].dump();
+    CAPTURE(recoveries);
     CHECK(summary["recoveries"].size() == 2);
     CHECK(job.processes().empty());
     CHECK_FALSE(exists(stream.out));
