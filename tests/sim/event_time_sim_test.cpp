@@ -10,6 +10,7 @@
 #include "sim/pieces.h"
 #include "sim/seeds.h"
 #include "sim/stream_parts.h"
+#include "sim/tally.h"
 #include "sim/test_place.h"
 #include "sim/timed_items.h"
 
@@ -25,25 +26,6 @@ constexpr seconds window_size(20), long_window(60);
 
 std::uint64_t key_of(const std::uint64_t& item) { return item * 7 % keys; }
 
-/// Counts, and sums up, so that an item that is missed is not made up for by another one.
-struct Tally {
-  std::uint64_t count = 0, sum = 0;
-};
-struct Gather {
-  Outside* outside = nullptr;
-  void operator()(const std::uint64_t& item, Tally& tally) const {
-    if (outside->throwing > 0) {
-      outside->throwing -= 1;
-      throw std::runtime_error("bad luck");
-    }
-    tally.count += 1;
-    tally.sum += item;
-  }
-  void combine(const Tally& more, Tally& into) const {
-    into.count += more.count;
-    into.sum += more.sum;
-  }
-};
 using Gathered = WindowResult<std::uint64_t, Tally>;
 
 /// The windows of one key that end within a longer one.

@@ -10,6 +10,7 @@
 
 #include "sim/pieces.h"
 #include "sim/seeds.h"
+#include "sim/tally.h"
 
 namespace piracema::sim {
 
@@ -60,19 +61,10 @@ struct Rests {
   }
 };
 
-struct Tally {
-  std::uint64_t count = 0, sum = 0;
-};
-struct Gather {
-  Outside* outside = nullptr;
-  void operator()(const std::uint64_t& item, Tally& tally) const {
-    if (outside->throwing > 0) {
-      outside->throwing -= 1;
-      throw std::runtime_error("bad luck");
-    }
-    tally.count += 1;
-    tally.sum += number_of(item);
-  }
+/// Of the numbers, whatever their times.
+struct GatherNumbers {
+  Gather gather;
+  void operator()(const std::uint64_t& item, Tally& tally) const { gather(number_of(item), tally); }
 };
 using Gathered = WindowResult<std::uint64_t, Tally>;
 
@@ -92,9 +84,9 @@ Graph graph_of(Outside& outside, bool combined) {
   auto times = event_time("times", time_of, milliseconds(20), live).replicas(2).one_to_one();
   auto begin = combined ? combine(std::move(read), std::move(times))
                         : pipeline(std::move(read), std::move(times));
-  auto windows =
-      pipeline(window("windows", 2, key_of, time_of, tumbling(window_size), Gather{&outside}),
-               node("number", text_of));
+  auto windows = pipeline(
+      window("windows", 2, key_of, time_of, tumbling(window_size), GatherNumbers{{&outside}}),
+      node("number", text_of));
   auto late = node("late", [](const std::uint64_t& item) { return number_of(item); });
   return *fuse(pipeline(std::move(begin), branches(std::move(windows), std::move(late)),
                         sink("write", Write{&outside})),

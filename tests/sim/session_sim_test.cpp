@@ -11,6 +11,7 @@
 #include "base/engine.h"
 #include "sim/pieces.h"
 #include "sim/seeds.h"
+#include "sim/tally.h"
 #include "sim/timed_items.h"
 
 namespace piracema::sim {
@@ -26,24 +27,6 @@ constexpr seconds wait(6);
 // Of both sources, at irregular distances.
 std::uint64_t key_of(const std::uint64_t& item) { return mix(item % of_a_source / 3) % keys; }
 
-struct Tally {
-  std::uint64_t count = 0, sum = 0;
-};
-struct Gather {
-  Outside* outside = nullptr;
-  void operator()(const std::uint64_t& item, Tally& tally) const {
-    if (outside->throwing > 0) {
-      outside->throwing -= 1;
-      throw std::runtime_error("bad luck");
-    }
-    tally.count += 1;
-    tally.sum += item;
-  }
-  void combine(const Tally& more, Tally& into) const {
-    into.count += more.count;
-    into.sum += more.sum;
-  }
-};
 using Gathered = WindowResult<std::uint64_t, Tally>;
 
 // What comes out, as a number: of a late item itself, of a session one that differs if anything
