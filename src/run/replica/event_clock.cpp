@@ -29,7 +29,7 @@ bool EventClock::call_if_due() {
   return true;
 }
 
-void EventClock::idle() {
+void EventClock::tell_idle() {
   idle_at_ = port_.now() + std::max(*idle_after_ / 8, interval);
   if (guard_.call("idle", [&] { operator_->idle(port_.wall_time()); })) worked();
 }

@@ -39,7 +39,7 @@ class EventClock {
     operator_ = &of;
     has_news_ = gives_ = of.gives_event_time();
     idle_after_ = of.idle_after();
-    has_items();
+    saw_items();
     count_late();  // One that has ended is called no more.
   }
 
@@ -55,13 +55,13 @@ class EventClock {
   void worked() { has_news_ = has_news_ || gives_; }
 
   /// There is something to work on, or was.
-  void has_items() {
+  void saw_items() {
     if (idle_after_) idle_at_ = port_.now() + *idle_after_;
   }
   /// There has been nothing for as long as the operator wants to be told of it.
   bool is_quiet() const { return idle_at_ && port_.now() >= *idle_at_; }
   /// Tells it so.
-  void idle();
+  void tell_idle();
 
   /// True if the operator was called, or has failed. At most once in `interval`, as each watermark
   /// closes batches that are not full; but every other time while the operator has more to do.

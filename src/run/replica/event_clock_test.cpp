@@ -229,13 +229,13 @@ TEST_CASE(
   CHECK(f.clock.call());
   CHECK(f.clock.left() == seconds(8));
   f.port.clock = seconds(7);
-  f.clock.has_items();
+  f.clock.saw_items();
   f.port.clock = seconds(14);
   CHECK_FALSE(f.clock.is_quiet());
   CHECK(f.clock.left() == seconds(1));
   f.port.clock = seconds(15);
   REQUIRE(f.clock.is_quiet());
-  f.clock.idle();
+  f.clock.tell_idle();
   CHECK(f.code.idle_at == std::vector<WallTime>{WallTime(seconds(1'000))});
   // It may have come further by that.
   f.code.own = come_at(50);

@@ -170,7 +170,7 @@ Replica::Next Replica::work() {
   if (inbox_.empty()) {
     outbox_.flush_if_asked();
     cycle_.send_held_probe();
-    return clock_.is_quiet() ? quiet() : Next::wait;
+    return clock_.is_quiet() ? found_nothing() : Next::wait;
   }
   port_.flush();
   Inbox::Incoming incoming = inbox_.take();
@@ -184,11 +184,11 @@ Replica::Next Replica::work() {
 }
 
 // What is set aside behind a barrier has come.
-Replica::Next Replica::quiet() {
+Replica::Next Replica::found_nothing() {
   if (inbox_.holds_some()) {
-    clock_.has_items();
+    clock_.saw_items();
   } else {
-    clock_.idle();
+    clock_.tell_idle();
   }
   return Next::again;
 }
@@ -268,9 +268,9 @@ Replica::Next Replica::produce() {
   }
   clock_.worked();
   if (begun != 0 || produced != Produced::nothing_yet) {
-    clock_.has_items();
+    clock_.saw_items();
   } else if (clock_.is_quiet()) {
-    clock_.idle();
+    clock_.tell_idle();
   }
   source_.made(begun, took);
   if (produced == Produced::nothing_yet) source_.found_nothing();
@@ -334,7 +334,7 @@ std::uint64_t Replica::process(Batch& batch) {
   const std::uint64_t took = time_since(start);
   outbox_.flush_if_asked(start);
   clock_.worked();
-  clock_.has_items();
+  clock_.saw_items();
   credits_.worked(batch.count, took);
   counters_.busy_ns.fetch_add(took, std::memory_order_relaxed);
   count_out();

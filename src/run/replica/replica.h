@@ -77,7 +77,7 @@ class Replica {
   state::Stage stage() const;
 
   Next work();
-  Next quiet();
+  Next found_nothing();
   void handle(Inbox::Incoming incoming);
   void on_end(std::size_t input);
   void finish();
