@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "stream.h"
 
@@ -99,7 +98,7 @@ TEST_CASE("a loss after the output is complete, and before any snapshot is, begi
   // Workers go on without it, to the end of the stream; it hears of that together with the loss.
   job.signal(SIGSTOP);
   stream.let_end();
-  while (!exists(stream.out)) std::this_thread::sleep_for(milliseconds(1));
+  job.go_on_until([&] { return exists(stream.out); });
   std::filesystem::remove(stream.enough);
   ::kill(job.worker(1).pid, SIGKILL);
   job.signal(SIGCONT);
