@@ -119,6 +119,28 @@ TEST_CASE("a worker that does not come back is lost, and all others go back to t
   CHECK(world.sent<runtime::Deploy>()[0].second.restore == 1);
 }
 
+TEST_CASE(
+    "the next coordinator knows whether all were started: outputs without a snapshot are theirs") {
+  for (const bool ran : {false, true}) {
+    CAPTURE(ran);
+    World world;
+    if (ran) {
+      world.start();
+    } else {
+      world.join(0);
+      world.join(1);
+    }
+    take_over(world);
+    come_back(world, 0, 1);
+    world.pass(milliseconds(2'000), {1});
+    world.exit(1);
+    world.join(1);
+    REQUIRE(world.sent<runtime::Deploy>().size() == 2);
+    CHECK_FALSE(world.sent<runtime::Deploy>()[1].second.restore);
+    CHECK(world.sent<runtime::Deploy>()[1].second.started_before == ran);
+  }
+}
+
 TEST_CASE("a worker that had not heard of the epoch makes it void") {
   World world;
   world.join(0);
