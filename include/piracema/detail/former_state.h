@@ -54,7 +54,7 @@ V read_state(KeyedReader& in, std::uint32_t ago) {
 }
 
 /// Calls `use` with a null pointer to each former type, the newest first. What a state is kept in
-/// (Timed, WindowSlices) has those that its FormerState says.
+/// (such as Timed) has those that its FormerState says.
 template <class V, class Use>
 void for_each_former(const Use& use) {
   if constexpr (FormerState<V>::known) {
